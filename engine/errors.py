@@ -1,0 +1,55 @@
+"""The engine's typed errors: a code for programs, a sentence for the person, a detail for the log."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, decided where it went wrong. Text is never matched to find out."""
+
+    # The file
+    MODEL_NOT_FOUND = "model_not_found"
+    MODEL_IS_DIRECTORY = "model_is_directory"
+    MODEL_UNREADABLE = "model_unreadable"
+    MODEL_EMPTY = "model_empty"
+    MODEL_NOT_GGUF = "model_not_gguf"
+    MODEL_TRUNCATED = "model_truncated"
+    MODEL_DAMAGED = "model_damaged"
+    MODEL_VERSION_UNSUPPORTED = "model_version_unsupported"
+    MODEL_SHARD_MISSING = "model_shard_missing"
+    MODEL_IS_PROJECTOR = "model_is_projector"
+    MODEL_IS_EMBEDDING = "model_is_embedding"
+    MODEL_ARCHITECTURE_UNKNOWN = "model_architecture_unknown"
+    MODEL_LOAD_FAILED = "model_load_failed"
+    STARTER_MISSING = "starter_missing"
+    # Settings and memory
+    SETTING_INVALID = "setting_invalid"
+    CONTEXT_FAILED = "context_failed"
+    OUT_OF_MEMORY = "out_of_memory"
+    BACKEND_MISSING = "backend_missing"
+    # A request
+    NO_MODEL = "no_model"
+    PROMPT_TOO_LONG = "prompt_too_long"
+    TEMPLATE_FAILED = "template_failed"
+    TEMPLATE_TIMEOUT = "template_timeout"
+    DECODE_FAILED = "decode_failed"
+    CACHE_INCONSISTENT = "cache_inconsistent"
+    # The process
+    ENGINE_CRASHED = "engine_crashed"
+    ENGINE_START_FAILED = "engine_start_failed"
+    ENGINE_RESTARTS_EXHAUSTED = "engine_restarts_exhausted"
+    INTERNAL = "internal"
+
+
+class EngineError(Exception):
+    """An error with a way out: ``message`` is one plain sentence (or two) for the person, ``detail`` is for the log."""
+
+    def __init__(self, code: ErrorCode, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[type[EngineError], tuple[ErrorCode, str, str]]:
+        return (type(self), (self.code, self.message, self.detail))

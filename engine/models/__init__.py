@@ -1,0 +1,1 @@
+"""GGUF files: what a header says before anything is loaded."""
