@@ -1,0 +1,97 @@
+"""Tells a GGUF file from what people mistake for one, so that the refusal can say what it is."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from engine.errors import EngineError, ErrorCode
+
+PEEK_BYTES = 512
+
+_GGUF = b"GGUF"
+_OLD_GGML = (b"lmgg", b"fmgg", b"tjgg", b"algg")
+_ARCHIVES = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"\x28\xb5\x2f\xfd")
+
+
+def regular_file_bytes(path: Path) -> int:
+    """Size of the file at `path`; raises MODEL_NOT_FOUND, MODEL_IS_DIRECTORY or MODEL_UNREADABLE."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise EngineError(
+            ErrorCode.MODEL_NOT_FOUND,
+            f"There is no file “{path.name}” in “{path.parent}”. It may have been moved: choose it again.",
+            f"{path!r}: {error!r}",
+        ) from error
+    except OSError as error:
+        raise unreadable(path, error.strerror or str(error), repr(error)) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise EngineError(
+            ErrorCode.MODEL_IS_DIRECTORY,
+            f"“{path.name}” is a folder. Choose the .gguf file in it.",
+            str(path),
+        )
+    if not stat.S_ISREG(status.st_mode):
+        # Opening a pipe or a device could block for ever.
+        raise unreadable(path, "it is a pipe or a device, not a file", f"mode {status.st_mode:o}")
+    return status.st_size
+
+
+def refuse_other_formats(name: str, start: bytes) -> None:
+    """Raise the EngineError that says what the file is, unless `start` begins a GGUF file."""
+    if start.startswith(_GGUF):
+        return
+    if not start:
+        raise EngineError(
+            ErrorCode.MODEL_EMPTY,
+            f"“{name}” is empty: its download never began. Download it again.",
+            "0 bytes",
+        )
+    if _GGUF.startswith(start):
+        raise EngineError(
+            ErrorCode.MODEL_TRUNCATED,
+            f"“{name}” is incomplete: only its first bytes are there. Download it again.",
+            f"{len(start)} bytes",
+        )
+    if start[:4] in _OLD_GGML:
+        raise EngineError(
+            ErrorCode.MODEL_VERSION_UNSUPPORTED,
+            f"“{name}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.",
+            repr(start[:4]),
+        )
+    raise EngineError(
+        ErrorCode.MODEL_NOT_GGUF,
+        f"“{name}” is not a GGUF model: {_what_it_is(start)}",
+        f"it starts with {start[:32]!r}",
+    )
+
+
+def _what_it_is(start: bytes) -> str:
+    text = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if text.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<script")):
+        return "it is a web page, often a login or error page. Sign in and download the model again."
+    if text.startswith(b"version https://git-lfs"):
+        return "it is a git-lfs pointer, which only stands for the file. Run “git lfs pull”."
+    if text.startswith(b"{"):
+        return "it is JSON: settings, or a server's error message. Choose the .gguf file."
+    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32:
+        return "it is a safetensors file. Look for the model's GGUF version."
+    if start.startswith(b"PK"):
+        return "it is a zip archive or a PyTorch checkpoint. Look for the model's GGUF version."
+    if start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return "it is a Python pickle, which can run programs. Look for the model's GGUF version."
+    if start.startswith(_ARCHIVES):
+        return "it is a compressed archive. Unpack it first."
+    if not start.strip(b"\0"):
+        return "its beginning is blank, as in an unfinished download. Download it again."
+    return "it begins with something else. Choose a file that ends in .gguf, or download it again."
+
+
+def unreadable(path: Path, why: str, detail: str) -> EngineError:
+    """The MODEL_UNREADABLE error to raise for `path`."""
+    return EngineError(
+        ErrorCode.MODEL_UNREADABLE,
+        f"“{path.name}” could not be read: {why}. Check the disk and the file's permissions.",
+        f"{path}: {detail}",
+    )
