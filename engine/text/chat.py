@@ -1,0 +1,69 @@
+"""What a chat is made of before it becomes tokens, and what it is as tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a chat.
+
+    `token_ids` are the ids an assistant message was sampled as: reasoning, its tags and the text, as generated, without
+    the token that ended the turn. `text` is the visible answer exactly as it was streamed (not stripped), `reasoning`
+    what stood between the reasoning tags.
+    """
+
+    role: Role
+    text: str
+    reasoning: str = ""
+    token_ids: tuple[int, ...] | None = None
+
+
+class NoticeCode(StrEnum):
+    """What was done differently from what the model's own template says."""
+
+    TEMPLATE_MISSING = "template_missing"
+    TEMPLATE_UNUSABLE = "template_unusable"
+    SYSTEM_MOVED = "system_moved"
+    TURNS_MERGED = "turns_merged"
+    TEXT_ESCAPED = "text_escaped"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something the person should know about the prompt: a code for programs, a sentence for the person."""
+
+    code: NoticeCode
+    text: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message with its template tokens, the half-open range `[start, end)` of a prompt's tokens.
+
+    `message_index` counts in the messages the prompt was built from; of merged messages it is the first. The
+    generation prompt is a last turn of the assistant with None, and is empty where the template has none.
+    """
+
+    start: int
+    end: int
+    role: Role
+    message_index: int | None
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A chat as tokens: its turns cover all of them in order.
+
+    `reasoning_opened` tells that the template itself opened a reasoning block, so only its end will be generated.
+    """
+
+    tokens: tuple[int, ...]
+    turns: tuple[Turn, ...]
+    notices: tuple[Notice, ...] = ()
+    reasoning_opened: bool = False
