@@ -13,9 +13,9 @@ Role = Literal["system", "user", "assistant"]
 class Message:
     """One message of a chat.
 
-    `token_ids` are the ids an assistant message was sampled as: reasoning, its tags and the text, as generated, without
-    the token that ended the turn. `text` is the visible answer exactly as it was streamed (not stripped), `reasoning`
-    what stood between the reasoning tags.
+    `token_ids` are the ids an assistant message was sampled as: reasoning, its tags and the text, without the
+    token that ended the turn. `text` is the visible answer as it was streamed, not stripped; `reasoning` is what
+    stood between the reasoning tags.
     """
 
     role: Role
@@ -60,7 +60,7 @@ class Turn:
 class Prompt:
     """A chat as tokens: its turns cover all of them in order.
 
-    `reasoning_opened` tells that the template itself opened a reasoning block, so only its end will be generated.
+    `reasoning_opened`: the template itself opened a reasoning block, so only its end will be generated.
     """
 
     tokens: tuple[int, ...]

@@ -31,12 +31,12 @@ class Vocabulary(Protocol):
     def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
         """The tokens of `text`, never with BOS or EOS added.
 
-        With `parse_special`, spellings of control tokens become those tokens. User-defined tokens are found either way.
+        With `parse_special`, spellings of control tokens become those tokens; user-defined ones always do.
         """
         ...
 
     def piece(self, token: int) -> bytes:
-        """The bytes that `token` adds to a text: perhaps a part of a character, nothing for a control token."""
+        """The bytes that `token` adds to a text: perhaps half a character; nothing for a control token."""
         ...
 
     def spelling(self, token: int) -> str:
@@ -46,8 +46,8 @@ class Vocabulary(Protocol):
     def control_spellings(self) -> tuple[str, ...]:
         """Spellings of all tokens that steer a model and so must never come from what a person types.
 
-        These are control tokens, the unknown token, every end-of-generation token, and user-defined tokens that look
-        like control (`<|user|>`).
+        These are control tokens, the unknown token, every end-of-generation token, and those user-defined
+        tokens that look like control (`<|user|>`).
         """
         ...
 
