@@ -191,14 +191,19 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class GenerationStats:
-    """What a request cost. Tokens: ``n_prompt`` = ``n_reused`` + skipped + fed before the first token;
-    ``n_fed`` counts every token evaluated, the last sampled one too. Milliseconds and tokens per second."""
+    """What a request cost, in tokens, milliseconds and tokens per second.
+
+    ``n_prompt`` = ``n_reused`` + ``n_skipped`` + ``n_fed``: the sequence had it already (evicted or not), it never needs
+    to be fed, it was evaluated. ``n_fed`` counts the last token sampled before, whose evaluation this request pays.
+    """
 
     n_prompt: int
     n_reused: int
+    n_skipped: int
     n_fed: int
     n_generated: int
     n_evicted: int
+    n_recomputed: int
     prefill_tps: float
     decode_tps: float
     ttft_ms: float
@@ -244,6 +249,7 @@ class EngineReady(Event):
     backends: tuple[str, ...]
     devices: tuple[Device, ...]
     cpu_variant: str
+    cpu_variants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Layout, little-endian: magic, version u32, tensor count u64, pair count u64; pairs of key string, type u32,
 value; tensors of name string, dimension count u32, dimensions u64, type u32, offset u64; padding; data.
-A string is a u64 length and its bytes. Source: the GGUF specification, and gguf.cpp for what llama.cpp refuses.
+A string is a u64 length and its bytes. Source: the GGUF specification, and what gguf.cpp refuses.
 """
 
 from __future__ import annotations
@@ -128,9 +128,7 @@ class _HeaderReader:
         if version & 0xFFFF == 0 and version != 0:
             problem = "is stored for big-endian machines. Download its little-endian version instead"
         elif version == 1:
-            problem = (
-                "is in the first GGUF format, which is no longer read. Download a newer file"
-            )
+            problem = "is in the first GGUF format, which is no longer read. Download a newer file"
         elif version > max(SUPPORTED_VERSIONS):
             problem = "is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it"
         else:

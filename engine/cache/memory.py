@@ -1,0 +1,74 @@
+"""What the cache manager needs of native memory: a protocol that llama.cpp and the tests' fake both implement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class MemoryKind(StrEnum):
+    """How a model remembers, which decides what can be taken out of its memory again."""
+
+    ATTENTION = "attention"
+    """Every layer keeps every token's K and V: any cell can be freed."""
+    SLIDING = "sliding"
+    """Some layers keep only a sliding window: what fell out of it can't be had back by removing the tail."""
+    RECURRENT = "recurrent"
+    """A state that holds the whole text mixed together: nothing can be taken out."""
+    HYBRID = "hybrid"
+    """Recurrent and attention layers: as recurrent."""
+
+
+@dataclass(frozen=True)
+class MemoryTraits:
+    """What a context's memory can do.
+
+    ``n_cells``: cells there really are. ``n_swa``: sliding window in tokens, 0 for none. ``can_shift``: a K-shift is safe.
+    ``n_positions``: positions the model was trained on, RoPE scaling included; none may reach it.
+    """
+
+    kind: MemoryKind
+    n_cells: int
+    n_swa: int
+    can_shift: bool
+    n_positions: int
+
+
+class DecodeStatus(StrEnum):
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+    NO_ROOM = "no_room"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class DecodeOutcome:
+    """``n_done`` tokens of the batch are in the cache now."""
+
+    status: DecodeStatus
+    n_done: int
+
+
+class CacheMemory(Protocol):
+    """Cells of one sequence. Positions are RoPE indices; a new token's position is the last one's plus 1."""
+
+    traits: MemoryTraits
+    n_batch: int
+
+    def decode(
+        self, tokens: Sequence[int], first_position: int, *, interrupt: Callable[[], bool] | None = None
+    ) -> DecodeOutcome: ...
+
+    def remove(self, p0: int, p1: int | None) -> bool: ...
+
+    def shift(self, p0: int, p1: int, delta: int) -> None: ...
+
+    def clear(self) -> None: ...
+
+    def last_position(self) -> int: ...
+
+    def snapshot(self, *, partial: bool = False) -> bytes: ...
+
+    def restore(self, state: bytes, *, partial: bool = False) -> bool: ...

@@ -1,0 +1,263 @@
+"""Everything Kvasir wants to know about a model before it is loaded, from its header alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from engine.errors import EngineError, ErrorCode
+from engine.models import architecture, ggml
+from engine.models.header import TensorInfo
+from engine.models.layers import LayerShape, ModelLayers, model_layers
+from engine.models.metadata import Metadata
+from engine.models.shards import read_shards
+
+_LEARNED_POSITIONS = "position_embd.weight"
+
+
+class Attention(StrEnum):
+    """How many K and V heads the query heads share: each its own, groups, all one, or one compressed latent."""
+
+    MHA = "mha"
+    GQA = "gqa"
+    MQA = "mqa"
+    MLA = "mla"
+    NONE = "none"
+
+
+class Positions(StrEnum):
+    """How a model knows where a token stands."""
+
+    ROPE = "rope"
+    MROPE = "mrope"
+    LEARNED = "learned"
+    NONE = "none"
+
+
+class ModelKind(StrEnum):
+    """What the file is for; only CHAT models answer."""
+
+    CHAT = "chat"
+    EMBEDDING = "embedding"
+    PROJECTOR = "projector"
+    ADAPTER = "adapter"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rope:
+    """Rotary positions as trained: `scaling` is "none", "linear", "yarn" or "longrope", with its factor.
+
+    `n_ctx_original` is the length before the scaling, in tokens; 0 where the file doesn't say.
+    """
+
+    base: float
+    scaling: str
+    factor: float
+    n_ctx_original: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelInfo:
+    """A model as its files describe it. Sizes are in bytes, `n_swa` and `n_ctx_train` in tokens.
+
+    `files` are all shards in order; llama.cpp loads the first. `n_swa` is 0 without a sliding window.
+    `is_architecture_known`: this version has heard of it; llama.cpp decides when it loads.
+    `is_geometry_exact` is False where llama.cpp keeps more per token than K and V.
+    """
+
+    files: tuple[Path, ...]
+    kind: ModelKind
+    architecture: str
+    name: str
+    licence: str
+    quantization: str
+    size_bytes: int
+    n_params: int
+    n_embd: int
+    n_vocab: int
+    n_ctx_train: int
+    layers: tuple[LayerShape, ...]
+    n_swa: int
+    is_mla: bool
+    widest_row_v: int
+    positions: Positions
+    rope: Rope
+    tokenizer: str
+    chat_template: str | None
+    bos_token_id: int | None
+    eos_token_id: int | None
+    is_architecture_known: bool
+    is_geometry_exact: bool
+
+    @property
+    def path(self) -> Path:
+        """The file to load: the first shard."""
+        return self.files[0]
+
+    @property
+    def n_layer(self) -> int:
+        return len(self.layers)
+
+    @property
+    def n_head(self) -> tuple[int, ...]:
+        """Query heads of each layer."""
+        return tuple(layer.n_head for layer in self.layers)
+
+    @property
+    def n_head_kv(self) -> tuple[int, ...]:
+        """K and V heads of each layer."""
+        return tuple(layer.n_head_kv for layer in self.layers)
+
+    @property
+    def recurrent_layers(self) -> tuple[int, ...]:
+        """Indices of the layers that carry a state instead of, or beside, K and V."""
+        return tuple(index for index, layer in enumerate(self.layers) if layer.is_recurrent)
+
+    @property
+    def window_layers(self) -> tuple[int, ...]:
+        """Indices of the layers that see only the last `n_swa` tokens."""
+        return tuple(index for index, layer in enumerate(self.layers) if layer.is_window)
+
+    @property
+    def is_recurrent(self) -> bool:
+        """All memory is recurrent state; nothing grows with the text."""
+        return bool(self.recurrent_layers) and not any(layer.has_cells for layer in self.layers)
+
+    @property
+    def is_hybrid(self) -> bool:
+        """Both recurrent state and K and V."""
+        return bool(self.recurrent_layers) and not self.is_recurrent
+
+    @property
+    def attention(self) -> Attention:
+        """The kind of all attention layers; where they differ, GQA is the word that covers them."""
+        if self.is_mla:
+            return Attention.MLA
+        kinds = {_attention_of(layer) for layer in self.layers if layer.row_k > 0}
+        if not kinds:
+            return Attention.NONE
+        return kinds.pop() if len(kinds) == 1 else Attention.GQA
+
+
+def read_model_info(path: Path) -> ModelInfo:
+    """Read what the model at `path` is, given its file or any of its shards; no weights are read.
+
+    Raises EngineError: what `read_header` raises, MODEL_SHARD_MISSING, and MODEL_DAMAGED where the header
+    contradicts itself. A projector or an embedding model is not an error here: see `require_chat_model`.
+    """
+    shards = read_shards(path)
+    header = shards[0][1]
+    metadata = Metadata(header.metadata, shards[0][0].name)
+    tensors = [tensor for _, one in shards for tensor in one.tensors]
+    kind = _kind(metadata)
+    if not tensors:
+        raise metadata.damaged("it holds no weights")
+    is_model = kind in (ModelKind.CHAT, ModelKind.EMBEDDING)
+    shapes = model_layers(metadata) if is_model else ModelLayers((), 0, False, 0)
+    name = metadata.architecture
+    return ModelInfo(
+        files=tuple(shard for shard, _ in shards),
+        kind=kind,
+        architecture=name,
+        name=metadata.text("general.name") or path.stem,
+        licence=metadata.text("general.license"),
+        quantization=_quantization(metadata, tensors),
+        size_bytes=sum(one.file_bytes for _, one in shards),
+        n_params=sum(tensor.n_elements for tensor in tensors),
+        n_embd=metadata.count(".embedding_length", 0),
+        n_vocab=metadata.list_length("tokenizer.ggml.tokens") or metadata.count(".vocab_size", 0),
+        n_ctx_train=metadata.required_count(".context_length") if is_model else 0,
+        layers=shapes.layers,
+        n_swa=shapes.n_swa,
+        is_mla=shapes.is_mla,
+        widest_row_v=shapes.widest_row_v,
+        positions=_positions(metadata, tensors),
+        rope=_rope(metadata),
+        tokenizer=metadata.text("tokenizer.ggml.model"),
+        chat_template=metadata.text("tokenizer.chat_template") or None,
+        bos_token_id=metadata.optional_count("tokenizer.ggml.bos_token_id"),
+        eos_token_id=metadata.optional_count("tokenizer.ggml.eos_token_id"),
+        is_architecture_known=name in architecture.KNOWN,
+        is_geometry_exact=name in architecture.KNOWN and name not in architecture.WITH_FURTHER_CACHES,
+    )
+
+
+def require_chat_model(info: ModelInfo) -> None:
+    """Raise MODEL_IS_PROJECTOR or MODEL_IS_EMBEDDING for a file that cannot answer."""
+    file_name = info.path.name
+    if info.kind is ModelKind.PROJECTOR:
+        raise EngineError(
+            ErrorCode.MODEL_IS_PROJECTOR,
+            f"“{file_name}” only translates pictures or sound for another model. Choose that model's own file.",
+            f"architecture {info.architecture}",
+        )
+    if info.kind is ModelKind.ADAPTER:
+        raise EngineError(
+            ErrorCode.MODEL_IS_ADAPTER,
+            f"“{file_name}” is a LoRA adapter, which only changes another model. Choose that model's own file.",
+            f"architecture {info.architecture}",
+        )
+    if info.kind is ModelKind.EMBEDDING:
+        raise EngineError(
+            ErrorCode.MODEL_IS_EMBEDDING,
+            f"“{file_name}” is an embedding model: it turns text into numbers and cannot chat. Choose a chat model.",
+            f"architecture {info.architecture}",
+        )
+
+
+def _attention_of(layer: LayerShape) -> Attention:
+    if layer.n_head_kv >= layer.n_head:
+        return Attention.MHA
+    return Attention.MQA if layer.n_head_kv == 1 else Attention.GQA
+
+
+def _kind(metadata: Metadata) -> ModelKind:
+    declared = metadata.text("general.type", "model")
+    if metadata.architecture in architecture.PROJECTORS or declared == "mmproj":
+        return ModelKind.PROJECTOR
+    if declared == "adapter":
+        return ModelKind.ADAPTER
+    # Pooling 0 is "none": the model still gives one vector per token, and may be a chat model.
+    if metadata.architecture in architecture.EMBEDDERS or metadata.count(".pooling_type", 0) > 0:
+        return ModelKind.EMBEDDING
+    return ModelKind.CHAT
+
+
+def _quantization(metadata: Metadata, tensors: Sequence[TensorInfo]) -> str:
+    """The label people know; without one, the type that most weights have."""
+    label = (
+        ggml.FILE_TYPES.get(metadata.count("general.file_type", -1))
+        if metadata.has("general.file_type")
+        else None
+    )
+    if label is not None:
+        return label
+    weights: Counter[str] = Counter()
+    for tensor in tensors:
+        weights[tensor.type.name] += tensor.n_elements
+    return weights.most_common(1)[0][0].upper()
+
+
+def _positions(metadata: Metadata, tensors: Sequence[TensorInfo]) -> Positions:
+    if any(tensor.name == _LEARNED_POSITIONS for tensor in tensors):
+        return Positions.LEARNED
+    if metadata.architecture in architecture.WITHOUT_ROPE:
+        return Positions.NONE
+    return Positions.MROPE if metadata.has(".rope.dimension_sections") else Positions.ROPE
+
+
+def _rope(metadata: Metadata) -> Rope:
+    factor = metadata.number(".rope.scaling.factor", 0.0) or metadata.number(".rope.scale_linear", 0.0)
+    scaling = metadata.text(".rope.scaling.type", "linear")
+    # llama.cpp takes a missing factor as 1: linear and yarn then change nothing; longrope has factors of its own.
+    if scaling in ("linear", "yarn") and factor in (0.0, 1.0):
+        scaling = "none"
+    return Rope(
+        base=metadata.number(".rope.freq_base", 10000.0),
+        scaling=scaling,
+        factor=factor or 1.0,
+        n_ctx_original=metadata.count(".rope.scaling.original_context_length", 0),
+    )

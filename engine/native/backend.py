@@ -1,0 +1,344 @@
+"""A model and its context in llama.cpp: loading, decoding, and the primitives that move cells."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import llama_cpp.llama_cpp as llama
+import numpy as np
+
+from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, MemoryTraits
+from engine.errors import EngineError, ErrorCode
+from engine.native.log import NativeLog
+from engine.native.sampler import Sampler
+from engine.native.vocabulary import NativeVocabulary
+from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SEQUENCE = 0
+"""The one llama.cpp sequence id in use: the active chat owns the whole context."""
+INTERRUPT_PERIOD_S = 0.02
+"""How often a running decode looks whether it should stop; looking at every callback costs 30 % of decoding."""
+
+_GGML_TYPES = {
+    CacheType.F32: llama.GGML_TYPE_F32,
+    CacheType.F16: llama.GGML_TYPE_F16,
+    CacheType.BF16: llama.GGML_TYPE_BF16,
+    CacheType.Q8_0: llama.GGML_TYPE_Q8_0,
+    CacheType.Q5_1: llama.GGML_TYPE_Q5_1,
+    CacheType.Q5_0: llama.GGML_TYPE_Q5_0,
+    CacheType.Q4_1: llama.GGML_TYPE_Q4_1,
+    CacheType.Q4_0: llama.GGML_TYPE_Q4_0,
+    CacheType.IQ4_NL: llama.GGML_TYPE_IQ4_NL,
+}
+_FLASH_ATTENTION = {FlashAttention.AUTO: -1, FlashAttention.OFF: 0, FlashAttention.ON: 1}
+_ROPE_SCALING = {None: -1, RopeScaling.NONE: 0, RopeScaling.LINEAR: 1, RopeScaling.YARN: 2}
+_SPLIT_MODES = {SplitMode.NONE: 0, SplitMode.LAYER: 1, SplitMode.ROW: 2}
+_ROPE_TYPES_SHIFTABLE = (0, 2)
+"""NORM and NEOX: with any other rope a K-shift is refused, skipped in silence, or not defined."""
+
+
+def set_fields(struct: ctypes.Structure, **values: Any) -> None:
+    """Set fields of a ctypes struct, each of which must exist: ctypes takes any attribute in silence."""
+    known = {field[0] for field in struct._fields_}
+    for name, value in values.items():
+        if name not in known:
+            raise AttributeError(f"{type(struct).__name__} has no field {name}")
+        setattr(struct, name, value)
+
+
+class NativeModel:
+    """Weights and vocabulary of one GGUF file.
+
+    ``no_alloc`` reads the metadata alone and lets contexts be measured without taking memory. ``on_progress`` gets the
+    fraction loaded and answers whether to go on; a load it ends raises EngineError with the code MODEL_LOAD_FAILED.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        settings: LoadSettings,
+        log: NativeLog,
+        *,
+        on_progress: Callable[[float], bool] = lambda _fraction: True,
+        no_alloc: bool = False,
+    ) -> None:
+        self.path = path
+        self._log = log
+        params = llama.llama_model_default_params()
+        layers = settings.n_gpu_layers
+        mode = llama.LLAMA_LOAD_MODE_MMAP if settings.use_mmap and not no_alloc else llama.LLAMA_LOAD_MODE_NONE
+        # The struct holds bare pointers: callback and array must live until the load is over.
+        progress = llama.llama_progress_callback(lambda fraction, _data: on_progress(fraction))
+        shares = (ctypes.c_float * llama.llama_max_devices())(*settings.tensor_split[: llama.llama_max_devices()])
+        set_fields(
+            params,
+            n_gpu_layers=-1 if isinstance(layers, GpuLayers) else layers,
+            main_gpu=settings.main_gpu,
+            split_mode=_SPLIT_MODES[settings.split_mode],
+            load_mode=mode,
+            use_extra_bufts=settings.use_extra_bufts,
+            no_alloc=no_alloc,
+            progress_callback=progress,
+        )
+        if settings.tensor_split:
+            params.tensor_split = shares
+        with log.capture() as self.load_log:
+            self.pointer = llama.llama_model_load_from_file(str(path).encode(), params)
+        if not self.pointer:
+            raise load_error(path, self.load_log)
+        self.vocabulary = NativeVocabulary(llama.llama_model_get_vocab(self.pointer))
+
+    def metadata(self, key: str) -> str | None:
+        """A metadata value as text, or None."""
+        size = llama.llama_model_meta_val_str(self.pointer, key.encode(), None, 0)
+        if size < 0:
+            return None
+        buffer = ctypes.create_string_buffer(size + 1)
+        llama.llama_model_meta_val_str(self.pointer, key.encode(), buffer, size + 1)
+        return buffer.value.decode("utf-8", "replace")
+
+    def description(self) -> str:
+        """llama.cpp's short description, such as "llama 135M Q4_1"."""
+        buffer = ctypes.create_string_buffer(256)
+        llama.llama_model_desc(self.pointer, buffer, 256)
+        return buffer.value.decode("utf-8", "replace")
+
+    @property
+    def n_ctx_train(self) -> int:
+        return int(llama.llama_model_n_ctx_train(self.pointer))
+
+    @property
+    def n_layer(self) -> int:
+        return int(llama.llama_model_n_layer(self.pointer))
+
+    @property
+    def n_params(self) -> int:
+        return int(llama.llama_model_n_params(self.pointer))
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all tensors."""
+        return int(llama.llama_model_size(self.pointer))
+
+    @property
+    def memory_kind_without_swa(self) -> MemoryKind:
+        if llama.llama_model_is_hybrid(self.pointer):
+            return MemoryKind.HYBRID
+        return MemoryKind.RECURRENT if llama.llama_model_is_recurrent(self.pointer) else MemoryKind.ATTENTION
+
+    def close(self) -> None:
+        if self.pointer:
+            llama.llama_model_free(self.pointer)
+            self.pointer = None
+
+
+def load_error(path: Path, log_lines: Sequence[str]) -> EngineError:
+    """Why llama.cpp refused a file that has a sound header: its own last words are the detail."""
+    detail = "\n".join(log_lines[-12:])
+    return EngineError(
+        ErrorCode.MODEL_LOAD_FAILED,
+        f"llama.cpp can't load {path.name}: it may need a newer Kvasir, or the file is damaged. Download it again, or choose another.",
+        detail,
+    )
+
+
+class NativeContext:
+    """A llama.cpp context: the cells, and what computes on them. Implements ``engine.cache.memory.CacheMemory``.
+
+    One sequence, positions given explicitly. Raises EngineError(CONTEXT_FAILED) if llama.cpp refuses the settings.
+    """
+
+    def __init__(self, model: NativeModel, settings: LoadSettings, log: NativeLog) -> None:
+        self._model = model
+        params = llama.llama_context_default_params()
+        n_ctx = settings.n_ctx or model.n_ctx_train
+        n_threads = settings.n_threads or physical_cores()
+        n_batch = min(settings.n_batch, n_ctx)
+        set_fields(
+            params,
+            n_ctx=n_ctx,
+            n_batch=n_batch,
+            n_ubatch=min(settings.n_ubatch, n_batch),
+            n_seq_max=1,
+            n_threads=n_threads,
+            n_threads_batch=n_threads,
+            rope_scaling_type=_ROPE_SCALING[settings.rope_scaling],
+            rope_freq_base=settings.rope_freq_base or 0.0,
+            rope_freq_scale=settings.rope_freq_scale or 0.0,
+            flash_attn_type=_FLASH_ATTENTION[settings.flash_attn],
+            type_k=_GGML_TYPES[settings.type_k],
+            type_v=_GGML_TYPES[settings.type_v],
+            offload_kqv=settings.offload_kqv,
+            swa_full=settings.swa_full,
+            no_perf=True,
+        )
+        with log.capture() as self.load_log:
+            self.pointer = llama.llama_init_from_model(model.pointer, params)
+        if not self.pointer:
+            raise EngineError(
+                ErrorCode.CONTEXT_FAILED,
+                "llama.cpp can't make a context with these settings: a smaller context window or f16 for K and V is the way out.",
+                "\n".join(self.load_log[-12:]),
+            )
+        self._memory = llama.llama_get_memory(self.pointer)
+        self.n_batch = int(llama.llama_n_batch(self.pointer))
+        self._batch = llama.llama_batch_init(self.n_batch, 0, 1)
+        for i in range(self.n_batch):
+            self._batch.n_seq_id[i] = 1
+            self._batch.seq_id[i][0] = SEQUENCE
+        self._abort = llama.ggml_abort_callback(self._on_abort_asked)
+        self._interrupt: Callable[[], bool] | None = None
+        self._next_look = 0.0
+        self.traits = self._find_traits(settings)
+
+    def _find_traits(self, settings: LoadSettings) -> MemoryTraits:
+        model, pointer = self._model, self._model.pointer
+        kind = model.memory_kind_without_swa
+        n_swa = int(llama.llama_model_n_swa(pointer))
+        if kind is MemoryKind.ATTENTION and n_swa and not settings.swa_full:
+            kind = MemoryKind.SLIDING
+        n_head = max(1, int(llama.llama_model_n_head(pointer)))
+        head_size = int(model.metadata(f"{model.metadata('general.architecture')}.attention.key_length") or 0)
+        head_size = head_size or int(llama.llama_model_n_embd(pointer)) // n_head
+        k_shifts = settings.type_k in (CacheType.F16, CacheType.F32) or (settings.type_k.is_quantized and head_size % 64 == 0)
+        rope_type = int(llama.llama_model_rope_type(pointer))
+        scale = settings.rope_freq_scale or 1.0
+        return MemoryTraits(
+            kind=kind,
+            n_cells=int(llama.llama_n_ctx(self.pointer)),
+            n_swa=n_swa,
+            # WORKAROUND https://github.com/ggml-org/llama.cpp/pull/25636: a K-shift with a quantized K crashes when the head
+            # size is no multiple of 64, and aborts with bf16. Remove when can_shift says so itself.
+            can_shift=bool(llama.llama_memory_can_shift(self._memory))
+            and kind is MemoryKind.ATTENTION
+            and k_shifts
+            and rope_type in _ROPE_TYPES_SHIFTABLE,
+            n_positions=math.floor(model.n_ctx_train / scale),
+        )
+
+    # Decoding
+
+    def decode(
+        self,
+        tokens: Sequence[int],
+        first_position: int,
+        *,
+        interrupt: Callable[[], bool] | None = None,
+        all_logits: bool = False,
+    ) -> DecodeOutcome:
+        """Evaluate up to ``n_batch`` tokens at ``first_position`` and on, which must follow the last cell's position.
+
+        ``interrupt`` is asked every 20 ms on the CPU whether to stop; a stopped decode keeps the micro-batches that were
+        done. The last token's logits are computed (all of them with ``all_logits``).
+        """
+        n_tokens = len(tokens)
+        if not 0 < n_tokens <= self.n_batch:
+            raise ValueError(f"{n_tokens} tokens do not fit a batch of {self.n_batch}")
+        self._fill_batch(tokens, first_position, all_logits)
+        if interrupt is not None:
+            self._interrupt, self._next_look = interrupt, time.monotonic() + INTERRUPT_PERIOD_S
+            llama.llama_set_abort_callback(self.pointer, self._abort, None)
+        try:
+            result = int(llama.llama_decode(self.pointer, self._batch))
+        finally:
+            if interrupt is not None:
+                llama.llama_set_abort_callback(self.pointer, llama.ggml_abort_callback(0), None)
+                self._interrupt = None
+        if result == 0:
+            return DecodeOutcome(DecodeStatus.DONE, n_tokens)
+        # What llama.cpp says it keeps: whole micro-batches before the one that failed.
+        n_kept = max(0, self.last_position() + 1 - first_position)
+        status = {1: DecodeStatus.NO_ROOM, 2: DecodeStatus.INTERRUPTED}.get(result, DecodeStatus.FAILED)
+        return DecodeOutcome(status, n_kept if status is DecodeStatus.INTERRUPTED else 0)
+
+    def _fill_batch(self, tokens: Sequence[int], first_position: int, all_logits: bool) -> None:
+        n_tokens, batch = len(tokens), self._batch
+        batch.n_tokens = n_tokens
+        ctypes.memmove(batch.token, array.array("i", tokens).tobytes(), 4 * n_tokens)
+        positions = array.array("i", range(first_position, first_position + n_tokens))
+        ctypes.memmove(batch.pos, positions.tobytes(), 4 * n_tokens)
+        ctypes.memset(batch.logits, int(all_logits), n_tokens)
+        batch.logits[n_tokens - 1] = 1
+
+    def _on_abort_asked(self, _data: object) -> bool:
+        now = time.monotonic()
+        if self._interrupt is None or now < self._next_look:
+            return False
+        self._next_look = now + INTERRUPT_PERIOD_S
+        return self._interrupt()
+
+    def logits(self, index: int = -1) -> NDArray[np.float32]:
+        """A copy of the logits of one output of the last decode: float32, shape (n_vocab,)."""
+        pointer = llama.llama_get_logits_ith(self.pointer, index)
+        if not pointer:
+            raise EngineError(ErrorCode.DECODE_FAILED, "The model gave no result for this token.", f"logits of output {index}")
+        return np.ctypeslib.as_array(pointer, shape=(self._model.vocabulary.n_tokens,)).copy()
+
+    def sample(self, sampler: Sampler) -> int:
+        return sampler.sample(self.pointer)
+
+    def synchronize(self) -> None:
+        """Wait for the device: a decode on a GPU returns before its work is done."""
+        llama.llama_synchronize(self.pointer)
+
+    # Cells
+
+    def remove(self, p0: int, p1: int | None) -> bool:
+        """Free the cells at positions [p0, p1) (None: to the end); False if this memory can't, and nothing changed."""
+        return bool(llama.llama_memory_seq_rm(self._memory, SEQUENCE, p0, -1 if p1 is None else p1))
+
+    def shift(self, p0: int, p1: int, delta: int) -> None:
+        """Move the cells at [p0, p1) by ``delta`` positions; K is rotated with the next decode.
+
+        Raises EngineError(CACHE_INCONSISTENT) where a shift would end the process.
+        """
+        if not self.traits.can_shift:
+            raise EngineError(ErrorCode.CACHE_INCONSISTENT, "This model's cache can't be renumbered in place.", f"[{p0}, {p1}) by {delta}")
+        llama.llama_memory_seq_add(self._memory, SEQUENCE, p0, p1, delta)
+
+    def clear(self) -> None:
+        """Free every cell."""
+        llama.llama_memory_clear(self._memory, False)
+
+    def last_position(self) -> int:
+        """The highest position held, -1 if there is none (``llama_memory_seq_pos_max``)."""
+        return int(llama.llama_memory_seq_pos_max(self._memory, SEQUENCE))
+
+    def snapshot(self, *, partial: bool = False) -> bytes:
+        """The sequence's state; ``partial``: only the recurrent or sliding-window part (a checkpoint)."""
+        flags = llama.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY if partial else 0
+        size = int(llama.llama_state_seq_get_size_ext(self.pointer, SEQUENCE, flags))
+        buffer = (ctypes.c_uint8 * size)()
+        written = int(llama.llama_state_seq_get_data_ext(self.pointer, buffer, size, SEQUENCE, flags))
+        if written != size:
+            raise EngineError(ErrorCode.CACHE_INCONSISTENT, "The cache could not be copied.", f"{written} of {size} bytes")
+        return bytes(buffer)
+
+    def restore(self, state: bytes, *, partial: bool = False) -> bool:
+        """Put a snapshot back. False if llama.cpp refuses it; then the sequence's cells are undefined: clear them."""
+        flags = llama.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY if partial else 0
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        return int(llama.llama_state_seq_set_data_ext(self.pointer, buffer, len(state), SEQUENCE, flags)) == len(state)
+
+    def close(self) -> None:
+        if self.pointer:
+            llama.llama_batch_free(self._batch)
+            llama.llama_free(self.pointer)
+            self.pointer = None
+
+
+def physical_cores() -> int:
+    """Physical cores this process may run on, at least one."""
+    import psutil
+
+    allowed = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else psutil.cpu_count() or 1
+    return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))

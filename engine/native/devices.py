@@ -1,0 +1,201 @@
+"""Back ends and devices as ggml sees them: which are loaded, which failed, and what memory each device has."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import llama_cpp.llama_cpp as llama
+
+from engine.errors import EngineError, ErrorCode
+from engine.messages import Device
+
+_DEVICE_KINDS = ("cpu", "gpu", "igpu", "accel", "meta")
+
+
+@dataclass(frozen=True)
+class LoadedBackends:
+    """What ``load_backends`` found: registered names, the CPU code in use, and files that would not load."""
+
+    names: tuple[str, ...]
+    cpu_variant: str
+    cpu_variants: tuple[str, ...]
+    failed: tuple[str, ...] = field(default=())
+
+
+class Ggml:
+    """The ggml library that llama.cpp itself uses, with its one registry of back ends.
+
+    WORKAROUND https://github.com/abetlen/llama-cpp-python/issues/2069: back ends built as loadable files are not loaded
+    by the binding, and its own handle opens a second copy of the library with an empty registry. Remove when
+    llama_cpp loads back ends itself.
+    """
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(str(_library_path()))
+        signatures: dict[str, tuple[type | None, list[type]]] = {
+            "ggml_backend_load": (ctypes.c_void_p, [ctypes.c_char_p]),
+            "ggml_backend_register": (None, [ctypes.c_void_p]),
+            "ggml_backend_reg_count": (ctypes.c_size_t, []),
+            "ggml_backend_reg_get": (ctypes.c_void_p, [ctypes.c_size_t]),
+            "ggml_backend_reg_name": (ctypes.c_char_p, [ctypes.c_void_p]),
+            "ggml_backend_reg_by_name": (ctypes.c_void_p, [ctypes.c_char_p]),
+            "ggml_backend_reg_get_proc_address": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]),
+            "ggml_backend_dev_count": (ctypes.c_size_t, []),
+            "ggml_backend_dev_get": (ctypes.c_void_p, [ctypes.c_size_t]),
+            "ggml_backend_dev_name": (ctypes.c_char_p, [ctypes.c_void_p]),
+            "ggml_backend_dev_description": (ctypes.c_char_p, [ctypes.c_void_p]),
+            "ggml_backend_dev_type": (ctypes.c_int, [ctypes.c_void_p]),
+            "ggml_backend_dev_memory": (
+                None,
+                [ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)],
+            ),
+            "ggml_backend_dev_backend_reg": (ctypes.c_void_p, [ctypes.c_void_p]),
+        }
+        base = ctypes.CDLL(str(_library_path("ggml-base")))
+        self._c = SimpleNamespace()
+        for name, (result, arguments) in signatures.items():
+            function = getattr(self._library, name, None) or getattr(base, name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self._c, name.removeprefix("ggml_backend_"), function)
+
+    def backends(self) -> tuple[str, ...]:
+        """Names of the registered back ends, as ggml spells them."""
+        return tuple(_text(self._c.reg_name(self._c.reg_get(i))) for i in range(self._c.reg_count()))
+
+    def load_backends(self, *, excluded_cpu_variants: Sequence[str] = ()) -> LoadedBackends:
+        """Load every back end file beside llama_cpp, the best CPU variant that is not excluded among them.
+
+        A build with back ends built in has them registered already. Raises EngineError(BACKEND_MISSING) if there is no
+        CPU back end at the end; any other file that does not load is only reported.
+        """
+        if self._c.reg_count():
+            return LoadedBackends(self.backends(), cpu_variant="built in", cpu_variants=())
+        files = _backend_files()
+        variants = _cpu_variants(files)
+        usable = [name for name in variants if name not in excluded_cpu_variants] or variants[-1:]
+        failed = []
+        for path in files:
+            variant = _cpu_variant(path)
+            if variant is not None and variant not in usable[:1]:
+                continue
+            if not self._c.load(str(path).encode()):
+                failed.append(path.name)
+        if self._c.reg_by_name(b"CPU") is None:
+            raise EngineError(
+                ErrorCode.BACKEND_MISSING,
+                "llama.cpp's CPU code is missing or can't be loaded: install Kvasir again.",
+                f"searched {[str(folder) for folder in _backend_folders()]}, failed {failed}",
+            )
+        return LoadedBackends(self.backends(), usable[0] if usable else "generic", tuple(variants), tuple(failed))
+
+    def devices(self) -> tuple[Device, ...]:
+        """Every device of every back end, with its free and total memory now (bytes)."""
+        return tuple(self._device(self._c.dev_get(i)) for i in range(self._c.dev_count()))
+
+    def _device(self, pointer: int) -> Device:
+        free, total = ctypes.c_size_t(0), ctypes.c_size_t(0)
+        self._c.dev_memory(pointer, ctypes.byref(free), ctypes.byref(total))
+        return Device(
+            name=_text(self._c.dev_name(pointer)),
+            description=_text(self._c.dev_description(pointer)),
+            kind=_DEVICE_KINDS[self._c.dev_type(pointer)],
+            backend=_text(self._c.reg_name(self._c.dev_backend_reg(pointer))),
+            free_bytes=free.value,
+            total_bytes=total.value,
+        )
+
+    def add_rpc_server(self, endpoint: str) -> None:
+        """Register the devices of a llama.cpp RPC server, ``host:port``; raises EngineError(BACKEND_MISSING)."""
+        add_server = self._rpc_function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
+        registry = add_server(endpoint.encode())
+        if not registry:
+            raise EngineError(
+                ErrorCode.BACKEND_MISSING, f"No RPC worker answers at {endpoint}: start one there, or remove it from the settings."
+            )
+        self._c.register(registry)
+
+    def serve_rpc(self, endpoint: str, n_threads: int) -> None:
+        """Serve this machine's CPU device at ``host:port``; returns only when the server ends."""
+        start_server = self._rpc_function(
+            "ggml_backend_rpc_start_server",
+            None,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.POINTER(ctypes.c_void_p),
+        )
+        cpu = [self._c.dev_get(i) for i in range(self._c.dev_count()) if _DEVICE_KINDS[self._c.dev_type(self._c.dev_get(i))] == "cpu"]
+        start_server(endpoint.encode(), None, n_threads, 1, (ctypes.c_void_p * 1)(*cpu[:1]))
+
+    def _rpc_function(self, name: str, result: type | None, *arguments: type) -> Any:
+        registry = self._c.reg_by_name(b"RPC")
+        address = registry and self._c.reg_get_proc_address(registry, name.encode())
+        if not address:
+            raise EngineError(ErrorCode.BACKEND_MISSING, "This build of llama.cpp has no RPC back end.", name)
+        return ctypes.CFUNCTYPE(result, *arguments)(address)
+
+
+def _text(raw: bytes | None) -> str:
+    return raw.decode("utf-8", "replace") if raw else ""
+
+
+def _package_folder() -> Path:
+    return Path(llama.__file__).parent
+
+
+def _library_path(stem: str = "ggml") -> Path:
+    """The file that libllama itself links: on Linux only the name with the major version, ``libggml.so.0``, is that one."""
+    folder = _package_folder() / "lib"
+    pattern = {"darwin": f"lib{stem}.0.dylib", "win32": f"{stem}.dll"}.get(sys.platform, f"lib{stem}.so.0")
+    fallback = {"darwin": f"lib{stem}.dylib", "win32": f"lib{stem}.dll"}.get(sys.platform, f"lib{stem}.so")
+    for name in (pattern, fallback):
+        if (folder / name).exists():
+            return folder / name
+    raise EngineError(ErrorCode.BACKEND_MISSING, "llama.cpp's libraries are missing: install Kvasir again.", str(folder / pattern))
+
+
+def _backend_folders() -> list[Path]:
+    """Where back end files can lie: the wheel puts them in ``bin`` beside the package, a frozen program in its own ``bin``."""
+    folders = [_package_folder().parent / "bin", _package_folder() / "lib", _package_folder() / "bin"]
+    frozen = getattr(sys, "_MEIPASS", None)
+    return ([Path(frozen) / "bin"] if frozen else []) + folders
+
+
+def _backend_files() -> list[Path]:
+    """Loadable back end files, GPU ones before the CPU's, as ``ggml_backend_load_all_from_path`` orders them."""
+    prefix, suffix = ("ggml-", ".dll") if sys.platform == "win32" else ("libggml-", ".so")
+    for folder in _backend_folders():
+        files = sorted(path for path in folder.glob(f"{prefix}*{suffix}") if not path.name.startswith(f"{prefix}base"))
+        if files:
+            return sorted(files, key=lambda path: _cpu_variant(path) is not None)
+    return []
+
+
+def _cpu_variant(path: Path) -> str | None:
+    """``haswell`` for libggml-cpu-haswell.so, "generic" for a single libggml-cpu.so, None for other back ends."""
+    stem = path.stem.removeprefix("lib").removeprefix("ggml-")
+    return None if stem.split("-")[0] != "cpu" else stem.partition("-")[2] or "generic"
+
+
+def _cpu_variants(files: Sequence[Path]) -> list[str]:
+    """CPU variants that run on this processor, best first, by the score that each file computes for itself."""
+    scored = []
+    for path in files:
+        variant = _cpu_variant(path)
+        if variant is None:
+            continue
+        try:
+            library = ctypes.CDLL(str(path))
+            score = library.ggml_backend_score() if hasattr(library, "ggml_backend_score") else 1
+        except OSError:
+            continue
+        if score > 0:
+            scored.append((score, variant))
+    return [variant for _score, variant in sorted(scored, reverse=True)]

@@ -1,0 +1,21 @@
+"""How an engine process is started: what the client decides before any model is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """``log_path``: the file that takes the process's standard output and error, read again after a crash.
+
+    ``excluded_cpu_variants`` and ``without_extra_bufts`` are what a crash of the first decode taught about this
+    machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``gomp_spin_count``: how long OpenMP threads spin
+    before they sleep (GOMP_SPINCOUNT).
+    """
+
+    log_path: str
+    excluded_cpu_variants: tuple[str, ...] = ()
+    without_extra_bufts: bool = False
+    rpc_servers: tuple[str, ...] = ()
+    gomp_spin_count: int = 1000
