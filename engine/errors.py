@@ -20,6 +20,7 @@ class ErrorCode(StrEnum):
     MODEL_SHARD_MISSING = "model_shard_missing"
     MODEL_IS_PROJECTOR = "model_is_projector"
     MODEL_IS_EMBEDDING = "model_is_embedding"
+    MODEL_IS_ADAPTER = "model_is_adapter"
     MODEL_ARCHITECTURE_UNKNOWN = "model_architecture_unknown"
     MODEL_LOAD_FAILED = "model_load_failed"
     STARTER_MISSING = "starter_missing"

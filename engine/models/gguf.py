@@ -19,7 +19,7 @@ _LEARNED_POSITIONS = "position_embd.weight"
 
 
 class Attention(StrEnum):
-    """How many K and V heads the query heads share: each its own, groups, all one, or one compressed latent."""
+    """How query heads share K and V: each its own, in groups, all one, or one compressed latent."""
 
     MHA = "mha"
     GQA = "gqa"
@@ -186,24 +186,24 @@ def read_model_info(path: Path) -> ModelInfo:
 
 
 def require_chat_model(info: ModelInfo) -> None:
-    """Raise MODEL_IS_PROJECTOR or MODEL_IS_EMBEDDING for a file that cannot answer."""
+    """Raise MODEL_IS_PROJECTOR, MODEL_IS_ADAPTER or MODEL_IS_EMBEDDING for a file that cannot answer."""
     file_name = info.path.name
     if info.kind is ModelKind.PROJECTOR:
         raise EngineError(
             ErrorCode.MODEL_IS_PROJECTOR,
-            f"“{file_name}” only translates pictures or sound for another model. Choose that model's own file.",
+            f"“{file_name}” translates pictures or sound for another model. Choose that model's own file.",
             f"architecture {info.architecture}",
         )
     if info.kind is ModelKind.ADAPTER:
         raise EngineError(
             ErrorCode.MODEL_IS_ADAPTER,
-            f"“{file_name}” is a LoRA adapter, which only changes another model. Choose that model's own file.",
+            f"“{file_name}” is a LoRA adapter, a change to another model. Choose that model's own file.",
             f"architecture {info.architecture}",
         )
     if info.kind is ModelKind.EMBEDDING:
         raise EngineError(
             ErrorCode.MODEL_IS_EMBEDDING,
-            f"“{file_name}” is an embedding model: it turns text into numbers and cannot chat. Choose a chat model.",
+            f"“{file_name}” is an embedding model, which turns text into numbers. Choose a model that chats.",
             f"architecture {info.architecture}",
         )
 
@@ -228,13 +228,9 @@ def _kind(metadata: Metadata) -> ModelKind:
 
 def _quantization(metadata: Metadata, tensors: Sequence[TensorInfo]) -> str:
     """The label people know; without one, the type that most weights have."""
-    label = (
-        ggml.FILE_TYPES.get(metadata.count("general.file_type", -1))
-        if metadata.has("general.file_type")
-        else None
-    )
-    if label is not None:
-        return label
+    file_type = metadata.optional_count("general.file_type")
+    if file_type in ggml.FILE_TYPES:
+        return ggml.FILE_TYPES[file_type]
     weights: Counter[str] = Counter()
     for tensor in tensors:
         weights[tensor.type.name] += tensor.n_elements
@@ -246,13 +242,14 @@ def _positions(metadata: Metadata, tensors: Sequence[TensorInfo]) -> Positions:
         return Positions.LEARNED
     if metadata.architecture in architecture.WITHOUT_ROPE:
         return Positions.NONE
-    return Positions.MROPE if metadata.has(".rope.dimension_sections") else Positions.ROPE
+    sections = metadata.numbers(".rope.dimension_sections")
+    return Positions.MROPE if len(sections) > 1 and min(sections[:2]) > 0 else Positions.ROPE
 
 
 def _rope(metadata: Metadata) -> Rope:
     factor = metadata.number(".rope.scaling.factor", 0.0) or metadata.number(".rope.scale_linear", 0.0)
     scaling = metadata.text(".rope.scaling.type", "linear")
-    # llama.cpp takes a missing factor as 1: linear and yarn then change nothing; longrope has factors of its own.
+    # llama.cpp takes a missing factor as 1, which changes nothing; longrope has factors of its own.
     if scaling in ("linear", "yarn") and factor in (0.0, 1.0):
         scaling = "none"
     return Rope(

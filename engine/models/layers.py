@@ -18,8 +18,8 @@ class LayerShape:
     """One layer, in elements; a row is what one cell holds.
 
     `n_head`, `n_head_kv`, `head_size_k` and `head_size_v` are as the file has them. `row_k` and `row_v` are
-    what is stored (0 without cells; MLA stores no V), `mha_row_k` and `mha_row_v` what would be stored if every
-    head had its own K and V. `state_size` is the recurrent state, f32, which does not grow with the text.
+    what is stored (0 without cells; MLA stores no V), `mha_row_k` and `mha_row_v` what would be stored if
+    every head had its own. `state_size` is the recurrent state, f32, which does not grow with the text.
     """
 
     n_head: int

@@ -28,16 +28,9 @@ class Metadata:
         return self._full(key) in self._values
 
     def text(self, key: str, default: str = "") -> str:
-        value = self._values.get(self._full(key), default)
-        if not isinstance(value, str):
-            raise self.damaged(f"{key!r} is {value!r}, not a text")
-        return value
-
-    def flag(self, key: str, default: bool) -> bool:
-        value = self._values.get(self._full(key), default)
-        if not isinstance(value, bool):
-            raise self.damaged(f"{key!r} is {value!r}, neither true nor false")
-        return value
+        """A text; the default where the value is none, since texts are only shown."""
+        value = self._values.get(self._full(key))
+        return value if isinstance(value, str) else default
 
     def number(self, key: str, default: float) -> float:
         value = self._values.get(self._full(key), default)
@@ -74,8 +67,17 @@ class Metadata:
         value = self._values.get(self._full(key))
         return value.count if isinstance(value, GgufArray) else 0
 
+    def numbers(self, key: str) -> tuple[int | float, ...]:
+        """A short list of numbers; empty where there is none."""
+        value = self._values.get(self._full(key))
+        return value.numbers or () if isinstance(value, GgufArray) else ()
+
     def optional_count(self, key: str) -> int | None:
-        return self.count(key, 0) if self.has(key) else None
+        """A whole number; None where there is none, or one that means none, as 2^32 - 1 for a token id."""
+        value = self._values.get(self._full(key))
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT:
+            return value
+        return None
 
     def damaged(self, detail: str) -> EngineError:
         return EngineError(

@@ -28,7 +28,7 @@ def read_shards(path: Path) -> tuple[tuple[Path, GgufHeader], ...]:
     if match is None or int(match["count"]) != count:
         raise EngineError(
             ErrorCode.MODEL_SHARD_MISSING,
-            f"“{path.name}” is one of {count} files of a model and was renamed, so the others cannot be found. "
+            f"“{path.name}” is one of {count} files of a model, but was renamed. "
             f"Give it back its original name, which ends in “-0000N-of-{count:05d}.gguf”.",
             str(path),
         )
@@ -38,8 +38,8 @@ def read_shards(path: Path) -> tuple[tuple[Path, GgufHeader], ...]:
         if not shard.exists():
             raise EngineError(
                 ErrorCode.MODEL_SHARD_MISSING,
-                f"“{shard.name}” is missing: the model is split into {count} files, which belong in one folder. "
-                "Download it into the same folder.",
+                f"“{shard.name}” is missing: the model is split into {count} files. "
+                "Download it into the folder of the others.",
                 str(shard),
             )
     shards = tuple((shard, header if shard == path else read_header(shard)) for shard in paths)

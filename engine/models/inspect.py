@@ -1,0 +1,155 @@
+"""What `inspect` tells about a model file: one report, as data and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.cache import geometry
+from engine.models.gguf import ModelInfo, read_model_info
+from engine.settings import CacheType
+
+
+def inspect_report(path: Path) -> dict[str, Any]:
+    """Everything the header says about the model at `path`, ready for JSON; raises what `read_model_info` does.
+
+    Sizes are in bytes. `kv_bytes_per_token` has each cache type for both K and V, None where a type cannot hold
+    the model's rows; `recurrent_bytes` does not grow with the text.
+    """
+    info = read_model_info(path)
+    return {
+        "path": str(info.path),
+        "files": len(info.files),
+        "kind": info.kind.value,
+        "name": info.name,
+        "architecture": info.architecture,
+        "architecture_known": info.is_architecture_known,
+        "licence": info.licence,
+        "quantization": info.quantization,
+        "size_bytes": info.size_bytes,
+        "n_params": info.n_params,
+        "n_vocab": info.n_vocab,
+        "n_ctx_train": info.n_ctx_train,
+        "n_layer": info.n_layer,
+        "n_embd": info.n_embd,
+        "n_head": list(info.n_head),
+        "n_head_kv": list(info.n_head_kv),
+        "head_size_k": [layer.head_size_k for layer in info.layers],
+        "head_size_v": [layer.head_size_v for layer in info.layers],
+        "attention": info.attention.value,
+        "n_swa": info.n_swa,
+        "window_layers": list(info.window_layers),
+        "recurrent_layers": list(info.recurrent_layers),
+        "recurrent": info.is_recurrent,
+        "hybrid": info.is_hybrid,
+        "positions": info.positions.value,
+        "rope_base": info.rope.base,
+        "rope_scaling": info.rope.scaling,
+        "rope_factor": info.rope.factor,
+        "chat_template": info.chat_template is not None,
+        **_cost(info),
+    }
+
+
+def inspect_table(report: Mapping[str, Any]) -> str:
+    """The report of `inspect_report` for a person to read."""
+    rows = [
+        ("Model", f"{report['name']} ({report['architecture']}, {report['quantization']})"),
+        ("File", f"{report['path']}{_shards(report['files'])}"),
+        (
+            "Size",
+            f"{_mib(report['size_bytes'])}, {report['n_params']:,} parameters, {_or_none(report['licence'])}",
+        ),
+        (
+            "Kind",
+            report["kind"] if report["architecture_known"] else f"{report['kind']}, unknown architecture",
+        ),
+        ("Trained length", f"{report['n_ctx_train']:,} tokens"),
+        ("Layers", f"{report['n_layer']}, {report['n_embd']} wide"),
+        ("Attention", _attention(report)),
+        ("Query heads", _per_layer(report["n_head"])),
+        ("KV heads", _per_layer(report["n_head_kv"])),
+        ("Head size K", _per_layer(report["head_size_k"])),
+        ("Head size V", _per_layer(report["head_size_v"])),
+        ("Positions", _positions(report)),
+        ("Chat template", "yes" if report["chat_template"] else "none"),
+    ]
+    if report["recurrent_layers"]:
+        rows.append(
+            ("Recurrent state", f"{_mib(report['recurrent_bytes'])} in {_indices(report, 'recurrent')}")
+        )
+    costs = report["kv_bytes_per_token"]
+    for kind, cost in costs.items():
+        if cost is None:
+            text = "its blocks of 32 do not divide this model's rows"
+        else:
+            text = f"{cost:,} bytes per token, {_mib(cost * report['n_ctx_train'])} at the trained length"
+        rows.append((f"KV {kind}", text))
+    if not report["kv_exact"]:
+        rows.append(("Note", "this architecture may keep more per token than K and V"))
+    width = max(len(label) for label, _ in rows)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in rows)
+
+
+def _cost(info: ModelInfo) -> dict[str, Any]:
+    per_type = {kind.value: _bytes_per_token(info, kind) for kind in CacheType}
+    mha = geometry.mha_bytes_per_token(info, CacheType.F16, CacheType.F16)
+    return {
+        "kv_exact": info.is_geometry_exact,
+        "kv_bytes_per_token": per_type,
+        "mha_kv_bytes_per_token": mha,
+        "gqa_saving": round(geometry.shared_heads_saving(info), 6),
+        "recurrent_bytes": geometry.recurrent_bytes(info),
+    }
+
+
+def _bytes_per_token(info: ModelInfo, kind: CacheType) -> int | None:
+    rows = {row for layer in info.layers for row in (layer.row_k, layer.row_v)}
+    if not all(geometry.can_hold_row(kind, row) for row in rows):
+        return None
+    return geometry.kv_bytes_per_token(info, kind, kind)
+
+
+def _attention(report: Mapping[str, Any]) -> str:
+    text = str(report["attention"]).upper()
+    if report["gqa_saving"] > 0:
+        mha = report["mha_kv_bytes_per_token"]
+        text += f", {report['gqa_saving']:.0%} smaller than MHA's {mha:,} bytes per token (f16)"
+    if report["n_swa"]:
+        text += f"; window of {report['n_swa']:,} tokens in {_indices(report, 'window')}"
+    return text
+
+
+def _positions(report: Mapping[str, Any]) -> str:
+    if report["positions"] not in ("rope", "mrope"):
+        return str(report["positions"])
+    text = f"{str(report['positions']).upper()}, base {report['rope_base']:g}"
+    if report["rope_scaling"] != "none":
+        text += f", {report['rope_scaling']} × {report['rope_factor']:g}"
+    return text
+
+
+def _indices(report: Mapping[str, Any], kind: str) -> str:
+    layers = report[f"{kind}_layers"]
+    if len(layers) == report["n_layer"]:
+        return "all layers"
+    return f"{len(layers)} of {report['n_layer']} layers ({', '.join(map(str, layers))})"
+
+
+def _per_layer(values: list[int]) -> str:
+    if len(set(values)) <= 1:
+        return str(values[0]) if values else "none"
+    return " ".join(map(str, values)) + " (layer by layer)"
+
+
+def _shards(count: int) -> str:
+    return f" and {count - 1} more" if count > 1 else ""
+
+
+def _or_none(licence: str) -> str:
+    return f"licence {licence}" if licence else "no licence named"
+
+
+def _mib(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:,.2f} MiB"
