@@ -1,6 +1,6 @@
 """How many bytes a model's cache takes, to the byte, as pure arithmetic on what its header says.
 
-Source: llama-kv-cache.cpp, llama-kv-cache-iswa.cpp and llama-memory-recurrent.cpp of llama.cpp, for one sequence.
+Source: llama-kv-cache.cpp, llama-kv-cache-iswa.cpp and llama-memory-recurrent.cpp, for one sequence.
 """
 
 from __future__ import annotations
@@ -44,13 +44,16 @@ class KvBytes:
 
 
 def bytes_per_row(cache_type: CacheType, n_elements: int) -> int:
-    """Bytes of `n_elements` in one cell of one layer; ValueError where the type's blocks don't divide them."""
+    """Bytes of `n_elements` in one cell of one layer; ValueError where the type cannot hold them."""
     return _TYPES[cache_type].row_bytes(n_elements)
 
 
-def can_hold_row(cache_type: CacheType, n_elements: int) -> bool:
-    """Whether the type's blocks divide a row of `n_elements`."""
-    return _TYPES[cache_type].can_hold_row(n_elements)
+def can_hold_heads(info: ModelInfo, type_k: CacheType, type_v: CacheType) -> bool:
+    """Whether the types' blocks divide every head of the model; llama.cpp refuses the pair otherwise."""
+    return all(
+        _TYPES[type_k].can_hold_row(layer.head_size_k) and _TYPES[type_v].can_hold_row(layer.head_size_v)
+        for layer in info.layers
+    )
 
 
 def n_cells(n_ctx: int) -> int:
@@ -76,7 +79,7 @@ def layer_cells(info: ModelInfo, layer: LayerShape, shape: CacheShape) -> int:
 
 
 def kv_bytes(info: ModelInfo, shape: CacheShape) -> KvBytes:
-    """Bytes of K and V in all layers; ValueError where a type's blocks don't divide a row."""
+    """Bytes of K and V in all layers; ValueError where a type cannot hold a row."""
     k = v = 0
     for layer in info.layers:
         cells = layer_cells(info, layer, shape)
@@ -97,10 +100,8 @@ def layer_bytes_per_token(layer: LayerShape, type_k: CacheType, type_v: CacheTyp
 
 def mha_bytes_per_token(info: ModelInfo, type_k: CacheType, type_v: CacheType) -> int:
     """Bytes that one token would take if every query head had its own K and V."""
-    return sum(
-        bytes_per_row(type_k, layer.mha_row_k) + bytes_per_row(type_v, layer.mha_row_v)
-        for layer in info.layers
-    )
+    rows_k = sum(bytes_per_row(type_k, layer.mha_row_k) for layer in info.layers)
+    return rows_k + sum(bytes_per_row(type_v, layer.mha_row_v) for layer in info.layers)
 
 
 def shared_heads_saving(info: ModelInfo) -> float:

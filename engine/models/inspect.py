@@ -12,10 +12,11 @@ from engine.settings import CacheType
 
 
 def inspect_report(path: Path) -> dict[str, Any]:
-    """Everything the header says about the model at `path`, ready for JSON; raises what `read_model_info` does.
+    """Everything the header says about the model at `path`, ready for JSON; raises as `read_model_info` does.
 
-    Sizes are in bytes. `kv_bytes_per_token` has each cache type for both K and V, None where a type cannot hold
-    the model's rows; `recurrent_bytes` does not grow with the text.
+    `n_head_kv` has one number per layer; `n_head` and the head sizes are one number where all layers agree, a
+    list where they don't. Sizes are in bytes. `kv_bytes_per_token` has each cache type for both K and V, None
+    where a type cannot hold the model's heads; `kv_bytes` is the whole cache at the trained length.
     """
     info = read_model_info(path)
     return {
@@ -33,10 +34,10 @@ def inspect_report(path: Path) -> dict[str, Any]:
         "n_ctx_train": info.n_ctx_train,
         "n_layer": info.n_layer,
         "n_embd": info.n_embd,
-        "n_head": list(info.n_head),
+        "n_head": _one_or_all(info.n_head),
         "n_head_kv": list(info.n_head_kv),
-        "head_size_k": [layer.head_size_k for layer in info.layers],
-        "head_size_v": [layer.head_size_v for layer in info.layers],
+        "head_size_k": _one_or_all(tuple(layer.head_size_k for layer in info.layers)),
+        "head_size_v": _one_or_all(tuple(layer.head_size_v for layer in info.layers)),
         "attention": info.attention.value,
         "n_swa": info.n_swa,
         "window_layers": list(info.window_layers),
@@ -57,34 +58,27 @@ def inspect_table(report: Mapping[str, Any]) -> str:
     rows = [
         ("Model", f"{report['name']} ({report['architecture']}, {report['quantization']})"),
         ("File", f"{report['path']}{_shards(report['files'])}"),
-        (
-            "Size",
-            f"{_mib(report['size_bytes'])}, {report['n_params']:,} parameters, {_or_none(report['licence'])}",
-        ),
-        (
-            "Kind",
-            report["kind"] if report["architecture_known"] else f"{report['kind']}, unknown architecture",
-        ),
+        ("Size", f"{_mib(report['size_bytes'])}, {report['n_params']:,} parameters"),
+        ("Licence", report["licence"] or "not named"),
+        ("Kind", report["kind"] + ("" if report["architecture_known"] else ", unknown architecture")),
         ("Trained length", f"{report['n_ctx_train']:,} tokens"),
         ("Layers", f"{report['n_layer']}, {report['n_embd']} wide"),
         ("Attention", _attention(report)),
         ("Query heads", _per_layer(report["n_head"])),
-        ("KV heads", _per_layer(report["n_head_kv"])),
+        ("KV heads", _per_layer(_one_or_all(tuple(report["n_head_kv"])))),
         ("Head size K", _per_layer(report["head_size_k"])),
         ("Head size V", _per_layer(report["head_size_v"])),
         ("Positions", _positions(report)),
         ("Chat template", "yes" if report["chat_template"] else "none"),
     ]
     if report["recurrent_layers"]:
-        rows.append(
-            ("Recurrent state", f"{_mib(report['recurrent_bytes'])} in {_indices(report, 'recurrent')}")
-        )
-    costs = report["kv_bytes_per_token"]
-    for kind, cost in costs.items():
+        state = f"{_mib(report['recurrent_bytes'])} in {_indices(report, 'recurrent')}"
+        rows.append(("Recurrent state", state))
+    for kind, cost in report["kv_bytes_per_token"].items():
         if cost is None:
-            text = "its blocks of 32 do not divide this model's rows"
+            text = "not possible: its blocks do not divide this model's heads"
         else:
-            text = f"{cost:,} bytes per token, {_mib(cost * report['n_ctx_train'])} at the trained length"
+            text = f"{cost:,} bytes per token, {_mib(report['kv_bytes'][kind])} at the trained length"
         rows.append((f"KV {kind}", text))
     if not report["kv_exact"]:
         rows.append(("Note", "this architecture may keep more per token than K and V"))
@@ -93,22 +87,22 @@ def inspect_table(report: Mapping[str, Any]) -> str:
 
 
 def _cost(info: ModelInfo) -> dict[str, Any]:
-    per_type = {kind.value: _bytes_per_token(info, kind) for kind in CacheType}
-    mha = geometry.mha_bytes_per_token(info, CacheType.F16, CacheType.F16)
+    per_token: dict[str, int | None] = {}
+    whole: dict[str, int | None] = {}
+    for kind in CacheType:
+        can_hold = geometry.can_hold_heads(info, kind, kind)
+        # A projector has no context and no layers; one token then costs the same nothing.
+        shape = geometry.CacheShape(info.n_ctx_train or 1, kind, kind)
+        per_token[kind.value] = geometry.kv_bytes_per_token(info, kind, kind) if can_hold else None
+        whole[kind.value] = geometry.kv_bytes(info, shape).total if can_hold else None
     return {
         "kv_exact": info.is_geometry_exact,
-        "kv_bytes_per_token": per_type,
-        "mha_kv_bytes_per_token": mha,
+        "kv_bytes_per_token": per_token,
+        "kv_bytes": whole,
+        "mha_kv_bytes_per_token": geometry.mha_bytes_per_token(info, CacheType.F16, CacheType.F16),
         "gqa_saving": round(geometry.shared_heads_saving(info), 6),
         "recurrent_bytes": geometry.recurrent_bytes(info),
     }
-
-
-def _bytes_per_token(info: ModelInfo, kind: CacheType) -> int | None:
-    rows = {row for layer in info.layers for row in (layer.row_k, layer.row_v)}
-    if not all(geometry.can_hold_row(kind, row) for row in rows):
-        return None
-    return geometry.kv_bytes_per_token(info, kind, kind)
 
 
 def _attention(report: Mapping[str, Any]) -> str:
@@ -137,18 +131,18 @@ def _indices(report: Mapping[str, Any], kind: str) -> str:
     return f"{len(layers)} of {report['n_layer']} layers ({', '.join(map(str, layers))})"
 
 
-def _per_layer(values: list[int]) -> str:
-    if len(set(values)) <= 1:
-        return str(values[0]) if values else "none"
-    return " ".join(map(str, values)) + " (layer by layer)"
+def _one_or_all(per_layer: tuple[int, ...]) -> int | list[int]:
+    return per_layer[0] if len(set(per_layer)) == 1 else list(per_layer)
+
+
+def _per_layer(values: int | list[int]) -> str:
+    if isinstance(values, int):
+        return str(values)
+    return " ".join(map(str, values)) + " (layer by layer)" if values else "none"
 
 
 def _shards(count: int) -> str:
     return f" and {count - 1} more" if count > 1 else ""
-
-
-def _or_none(licence: str) -> str:
-    return f"licence {licence}" if licence else "no licence named"
 
 
 def _mib(n_bytes: int) -> str:
