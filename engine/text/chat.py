@@ -14,8 +14,8 @@ class Message:
     """One message of a chat.
 
     `token_ids` are the ids an assistant message was sampled as: reasoning, its tags and the text, without the
-    token that ended the turn. `text` is the visible answer as it was streamed, not stripped; `reasoning` is what
-    stood between the reasoning tags.
+    token that ended the turn. `text` is the visible answer as it was streamed, not stripped; `reasoning` is
+    what stood between the reasoning tags.
     """
 
     role: Role

@@ -1,0 +1,234 @@
+"""Where the text of each message lies in a rendered chat."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.errors import EngineError
+from engine.text.chat import Message, Role
+from engine.text.conversation import Field, Shape, entries_of, write_entries
+from engine.text.spellings import ControlSpellings
+from engine.text.template import ChatTemplate
+
+_MAX_PREFIXES = 8  # renderings of a part of the chat, to find where turns of one kind end
+
+
+@dataclass(frozen=True)
+class Span:
+    """`text[start:end]` is the text, or the reasoning, of the message with this index."""
+
+    index: int
+    field: Field
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TurnText:
+    """One turn: it begins at the character `start` and ends where the next begins."""
+
+    start: int
+    role: Role
+    index: int | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A rendered chat. What the template itself wrote is everything outside the spans.
+
+    `is_exact` is False where the template reworked the messages, so that spans were only searched for and may
+    be missing. The last turn is the generation prompt.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    turns: tuple[TurnText, ...]
+    is_exact: bool
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Messages that make one turn, the entry they are in, and the characters they reach over."""
+
+    role: Role
+    indices: tuple[int, ...]
+    n_entry: int
+    start: int
+    end: int
+
+
+class ChatRendering:
+    """One chat in one template and shape, rendered plainly and with marks around every message's text.
+
+    The plain rendering is what the model reads; the marked one tells where its texts come from.
+    """
+
+    def __init__(
+        self, template: ChatTemplate, messages: Sequence[Message], shape: Shape, control: ControlSpellings
+    ) -> None:
+        """Raises EngineError(TEMPLATE_FAILED) if the template does not take the messages in this shape."""
+        self._template = template
+        self._messages = messages
+        self._entries = entries_of(messages, shape)
+        self._shape = shape
+        self._control = control
+        self._mark = _unused_mark(
+            [template.source, *(text for m in messages for text in (m.text, m.reasoning))]
+        )
+        self._pattern = re.compile(re.escape(self._mark) + r"(\d+)([tr])([()])")
+        self.plain = self._render(len(self._entries), is_marked=False, add_generation_prompt=True)
+        self._marked = self._render(len(self._entries), is_marked=True, add_generation_prompt=True)
+
+    def n_dropped(self) -> int:
+        """How many messages with text are not in the rendering at all."""
+        found = {
+            int(match[1]) for match in self._pattern.finditer(self._marked) if match[2] == Field.TEXT.value
+        }
+        return sum(bool(m.text.strip()) and index not in found for index, m in enumerate(self._messages))
+
+    def layout(self) -> Layout:
+        """The plain rendering with spans and turns."""
+        spans = self._aligned_spans()
+        is_exact = spans is not None
+        spans = self._searched_spans() if spans is None else spans
+        return Layout(self.plain, tuple(spans), tuple(self._turns(spans)), is_exact)
+
+    def _render(self, n_entries: int, *, is_marked: bool, add_generation_prompt: bool) -> str:
+        def write(index: int, field: Field, text: str) -> str:
+            if not is_marked or not text:
+                return text
+            return f"{self._mark}{index}{field.value}({text}{self._mark}{index}{field.value})"
+
+        written = write_entries(self._entries[:n_entries], self._messages, self._shape, write)
+        return self._template.render(written, add_generation_prompt=add_generation_prompt)
+
+    # --- spans ---
+
+    def _aligned_spans(self) -> list[Span] | None:
+        """Follow the marked rendering through the plain one; None if more than white space differs."""
+        parts = self._parts()
+        if parts is None:
+            return None
+        literals, contents = parts
+        if not self.plain.startswith(literals[0]):
+            return None
+        spans: list[Span] = []
+        position = len(literals[0])
+        for (index, field, content), literal in zip(contents, literals[1:], strict=True):
+            # A template that trims does so in the plain rendering, but not through marks.
+            for trimmed in (content, content.rstrip(), content.lstrip(), content.strip()):
+                end = position + len(trimmed)
+                if self.plain.startswith(trimmed, position) and self.plain.startswith(literal, end):
+                    spans.append(Span(index, field, position, end))
+                    position = end + len(literal)
+                    break
+            else:
+                return None
+        return spans if position == len(self.plain) else None
+
+    def _parts(self) -> tuple[list[str], list[tuple[int, Field, str]]] | None:
+        """The marked rendering as literals and, between each two of them, a message's content."""
+        literals: list[str] = []
+        contents: list[tuple[int, Field, str]] = []
+        position = 0
+        marks = list(self._pattern.finditer(self._marked))
+        if len(marks) % 2:
+            return None
+        for opening, closing in zip(marks[::2], marks[1::2], strict=True):
+            if (opening[1], opening[2], opening[3], closing[3]) != (closing[1], closing[2], "(", ")"):
+                return None
+            literals.append(self._marked[position : opening.start()])
+            contents.append(
+                (int(opening[1]), Field(opening[2]), self._marked[opening.end() : closing.start()])
+            )
+            position = closing.end()
+        literals.append(self._marked[position:])
+        return literals, contents
+
+    def _searched_spans(self) -> list[Span]:
+        spans: list[Span] = []
+        position = 0
+        for index in (index for entry in self._entries for index in entry.indices):
+            text = self._messages[index].text.strip()
+            start = self.plain.find(text, position) if text else -1
+            if start >= 0:
+                position = start + len(text)
+                spans.append(Span(index, Field.TEXT, start, position))
+        return spans
+
+    # --- turns ---
+
+    def _turns(self, spans: Sequence[Span]) -> list[TurnText]:
+        units = self._units(spans)
+        turns: list[TurnText] = []
+        borders: dict[tuple[Role, Role, str], int | None] = {}
+        start = 0
+        for unit, following in itertools.zip_longest(units, units[1:]):
+            turns.append(TurnText(start, unit.role, unit.indices[0]))
+            if following is None or following.n_entry == unit.n_entry:
+                start = self._end_of_chat(unit.end) if following is None else following.start
+                continue
+            gap = self.plain[unit.end : following.start]
+            kind = (unit.role, following.role, gap)
+            if kind not in borders:
+                borders[kind] = self._n_closing(unit, gap) if len(borders) < _MAX_PREFIXES else None
+            n_closing = borders[kind]
+            start = following.start if n_closing is None else unit.end + n_closing
+        turns.append(TurnText(start, "assistant", None))
+        return turns
+
+    def _units(self, spans: Sequence[Span]) -> list[_Unit]:
+        units: list[_Unit] = []
+        for n_entry, entry in enumerate(self._entries):
+            is_system = [self._messages[index].role == "system" for index in entry.indices]
+            # A system prompt in a user turn is a turn of its own, so that it can be kept alone.
+            n_system = sum(is_system) if entry.role == "user" else 0
+            parts: tuple[tuple[Role, tuple[int, ...]], ...] = (
+                ("system", entry.indices[:n_system]),
+                (entry.role, entry.indices[n_system:]),
+            )
+            for role, indices in parts:
+                own = [span for span in spans if span.index in indices]
+                if own:
+                    start, end = min(span.start for span in own), max(span.end for span in own)
+                    units.append(_Unit(role, indices, n_entry, start, end))
+        return sorted(units, key=lambda unit: unit.start)
+
+    def _n_closing(self, unit: _Unit, gap: str) -> int | None:
+        """How many characters of `gap`, which follows `unit`, still belong to its turn.
+
+        They are what the template writes when the chat ends there; None if it does not take such a chat.
+        """
+        try:
+            marked = self._render(unit.n_entry + 1, is_marked=True, add_generation_prompt=False)
+        except EngineError:
+            return None
+        marks = [match for match in self._pattern.finditer(marked) if int(match[1]) in unit.indices]
+        if not marks:
+            return None
+        return self._n_common(self._pattern.sub("", marked[marks[-1].end() :]), gap)
+
+    def _end_of_chat(self, at_least: int) -> int:
+        """Where the generation prompt begins."""
+        try:
+            ended = self._render(len(self._entries), is_marked=False, add_generation_prompt=False)
+        except EngineError:
+            return len(self.plain)
+        return max(at_least, self._n_common(ended, self.plain))
+
+    def _n_common(self, ended: str, text: str) -> int:
+        """How many characters both begin with, not counting a part of a control token."""
+        pairs = enumerate(zip(ended, text, strict=False))
+        n_common = next((n for n, (a, b) in pairs if a != b), min(len(ended), len(text)))
+        around = (max(0, n_common - self._control.longest), n_common + self._control.longest)
+        inside = [start for start, end in self._control.find(text, *around) if start < n_common < end]
+        return min([n_common, *inside])
+
+
+def _unused_mark(texts: Sequence[str]) -> str:
+    """A string of private-use characters that is in none of the texts."""
+    marks = (f"\ue0a0{number}\ue0a1" for number in itertools.count())
+    return next(mark for mark in marks if not any(mark in text for text in texts))

@@ -1,0 +1,262 @@
+"""A chat as the tokens that a model reads: its template's, and inside them every message as plain text."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from engine.errors import EngineError
+from engine.text.chat import Message, Notice, NoticeCode, Prompt, Turn
+from engine.text.conversation import SHAPES, Field, Shape
+from engine.text.layout import ChatRendering, Layout, Span, TurnText
+from engine.text.reasoning import opened_reasoning, tags_of_template
+from engine.text.spellings import ControlSpellings, steering
+from engine.text.template import ChatTemplate
+from engine.text.tokens import Segment, SegmentTokenizer
+from engine.text.vocabulary import Vocabulary
+
+_ESCAPED = Notice(
+    NoticeCode.TEXT_ESCAPED,
+    "Your text holds control words of this model; an invisible space in them keeps them text.",
+)
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """`text[start:end]` was sampled as `ids`."""
+
+    start: int
+    end: int
+    ids: tuple[int, ...]
+
+
+def build_prompt(
+    vocabulary: Vocabulary,
+    template: ChatTemplate,
+    messages: Sequence[Message],
+    *,
+    continue_last: bool = False,
+) -> Prompt:
+    """The chat's tokens up to where the next answer begins.
+
+    With `continue_last` the last message is an answer to go on with: nothing follows its text. What a message
+    says never becomes a control token. The ids an answer was sampled as stand for it wherever the template
+    keeps it word for word. Raises EngineError(TEMPLATE_FAILED) if the template takes the chat in no shape.
+    """
+    if continue_last and (not messages or messages[-1].role != "assistant"):
+        raise ValueError("only an answer can be continued")
+    messages = [_encodable(message) for message in messages]
+    control = ControlSpellings(
+        (
+            *vocabulary.control_spellings(),
+            *steering(vocabulary.user_defined_spellings(), template.source),
+        )
+    )
+    tokenizer = SegmentTokenizer(vocabulary, control)
+    chat = messages[:-1] if continue_last else messages
+    layout, notices = _lay_out(template, chat, control)
+    opened = opened_reasoning(layout.text[layout.turns[-1].start :])
+    sampled = _sampled_stretches(layout, chat, tokenizer)
+    if continue_last:
+        layout, continued = _with_answer(layout, messages[-1], len(chat), template, tokenizer)
+        sampled.extend(continued)
+    tokenized = tokenizer.tokenize(_segments(layout, sampled, control))
+    tokens, n_added = _with_one_bos(vocabulary, tokenized.tokens)
+    borders = [bisect_left(tokenized.starts, start) + n_added for start in _byte_starts(layout)]
+    borders[0] = 0
+    turns = tuple(
+        Turn(start, end, turn.role, turn.index)
+        for start, end, turn in zip(borders, [*borders[1:], len(tokens)], layout.turns, strict=True)
+    )
+    return Prompt(tuple(tokens), turns, (*template.notices, *notices), opened is not None)
+
+
+def _encodable(message: Message) -> Message:
+    """Half of a surrogate pair, which a text field can hold, has no UTF-8."""
+    text, reasoning = (
+        field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning)
+    )
+    return replace(message, text=text, reasoning=reasoning)
+
+
+def _byte_starts(layout: Layout) -> Iterator[int]:
+    """Where each turn begins, in bytes of UTF-8."""
+    n_characters = n_bytes = 0
+    for turn in layout.turns:
+        n_bytes += len(layout.text[n_characters : turn.start].encode())
+        n_characters = turn.start
+        yield n_bytes
+
+
+# --- layout ---
+
+
+def _lay_out(
+    template: ChatTemplate, messages: Sequence[Message], control: ControlSpellings
+) -> tuple[Layout, tuple[Notice, ...]]:
+    rendering, shape = _render(template, messages, control)
+    layout = rendering.layout()
+    if layout.is_exact:
+        return layout, shape.notices()
+    # Without knowing where a text lies it can't be kept from becoming a control token later, so now.
+    escaped = [
+        replace(m, text=control.escape(m.text), reasoning=control.escape(m.reasoning)) for m in messages
+    ]
+    if escaped == list(messages):
+        return layout, shape.notices()
+    rendering = ChatRendering(template, escaped, shape, control)
+    return rendering.layout(), (*shape.notices(), _ESCAPED)
+
+
+def _render(
+    template: ChatTemplate, messages: Sequence[Message], control: ControlSpellings
+) -> tuple[ChatRendering, Shape]:
+    """The first shape that the template takes without dropping a message, else the one that drops fewest."""
+    best: tuple[int, ChatRendering, Shape] | None = None
+    failure: EngineError | None = None
+    for shape in SHAPES:
+        try:
+            rendering = ChatRendering(template, messages, shape, control)
+        except EngineError as error:
+            failure = failure or error
+            continue
+        n_dropped = rendering.n_dropped()
+        if best is None or n_dropped < best[0]:
+            best = (n_dropped, rendering, shape)
+        if n_dropped == 0:
+            break
+    if best is None:
+        assert failure is not None, "every shape either renders or fails"
+        raise failure
+    return best[1], best[2]
+
+
+def _with_answer(
+    layout: Layout, answer: Message, index: int, template: ChatTemplate, tokenizer: SegmentTokenizer
+) -> tuple[Layout, list[_Sampled]]:
+    """The generation prompt, and behind it the answer as it was generated so far."""
+    start = len(layout.text)
+    turns = (*layout.turns[:-1], replace(layout.turns[-1], index=index))
+    if answer.token_ids is not None:
+        text = layout.text + _decode(answer.token_ids, tokenizer)
+        return replace(layout, text=text, turns=turns), [_Sampled(start, len(text), answer.token_ids)]
+    spans = list(layout.spans)
+    text = layout.text
+    if answer.reasoning:
+        opened = opened_reasoning(text[layout.turns[-1].start :])
+        tags = opened or tags_of_template(template.source)
+        text += "" if opened else tags.opener + "\n"
+        spans.append(Span(index, Field.REASONING, len(text), len(text) + len(answer.reasoning)))
+        text += answer.reasoning + (f"\n{tags.closer}\n\n" if answer.text else "")
+    spans.append(Span(index, Field.TEXT, len(text), len(text) + len(answer.text)))
+    return replace(layout, text=text + answer.text, spans=tuple(spans), turns=turns), []
+
+
+# --- ids that are known ---
+
+
+def _sampled_stretches(
+    layout: Layout, messages: Sequence[Message], tokenizer: SegmentTokenizer
+) -> list[_Sampled]:
+    """The stretches of text whose ids are known, in order; each covers the whole text of its message."""
+    prompt = layout.text[layout.turns[-1].start :]
+    ends = [turn.start for turn in layout.turns[1:]]
+    spans = {span.index: span for span in reversed(layout.spans) if span.field is Field.TEXT}
+    sampled: list[_Sampled] = []
+    for turn, end in zip(layout.turns, ends, strict=False):
+        ids = None if turn.index is None else messages[turn.index].token_ids
+        if turn.index is None or not ids or turn.index not in spans:
+            continue
+        stretch = _sampled_stretch(layout.text, turn, spans[turn.index], (prompt, ids), tokenizer)
+        if stretch is not None and stretch.end <= end:
+            sampled.append(stretch)
+    return sampled
+
+
+def _sampled_stretch(
+    text: str,
+    turn: TurnText,
+    span: Span,
+    generated: tuple[str, tuple[int, ...]],
+    tokenizer: SegmentTokenizer,
+) -> _Sampled | None:
+    prompt, ids = generated
+    # The answer began where a generation prompt had ended; in turns that are written anew it is at its span.
+    behind_prompt = turn.start + len(prompt)
+    begins = [behind_prompt] if text.startswith(prompt, turn.start) and behind_prompt <= span.start else []
+    whole = _decode(ids, tokenizer)
+    for start in (*begins, span.start):
+        if text.startswith(whole, start) and start + len(whole) >= span.end:
+            return _Sampled(start, start + len(whole), ids)
+        kept = text[start : span.end].encode()
+        n_ids, n_bytes = 0, 0
+        while n_bytes < len(kept):
+            spelled = tokenizer.spelled(ids[n_ids]) if n_ids < len(ids) else b""
+            if not spelled or not kept.startswith(spelled, n_bytes):
+                break
+            n_ids, n_bytes = n_ids + 1, n_bytes + len(spelled)
+        # What was trimmed at the end, or cut off by a stop string, was in tokens of its own.
+        if n_ids and n_bytes == len(kept):
+            return _Sampled(start, span.end, ids[:n_ids])
+    return None
+
+
+def _decode(ids: Sequence[int], tokenizer: SegmentTokenizer) -> str:
+    return b"".join(map(tokenizer.spelled, ids)).decode("utf-8", errors="replace")
+
+
+# --- segments ---
+
+
+def _segments(layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings) -> Iterator[Segment]:
+    """The whole text, cut only where ids are known and where a message reads as a control token."""
+    text = layout.text
+    literal, cuts = _control_in_messages(layout, sampled, control)
+    edges = {0, len(text), *cuts}
+    edges.update(edge for start, end in literal for edge in (start, end))
+    edges.update(edge for stretch in sampled for edge in (stretch.start, stretch.end))
+    ids_from = {stretch.start: stretch for stretch in sampled}
+    literal_starts = {start for start, _ in literal}
+    skip_to = 0
+    for start, end in pairwise(sorted(edges)):
+        if start in ids_from:
+            stretch = ids_from[start]
+            skip_to = stretch.end
+            yield Segment(text[stretch.start : stretch.end], ids=stretch.ids)
+        if start >= skip_to:
+            yield Segment(text[start:end], is_literal=start in literal_starts)
+
+
+def _control_in_messages(
+    layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings
+) -> tuple[list[tuple[int, int]], set[int]]:
+    """The stretches of messages that read as control tokens, joined where they overlap; and the borders of
+    messages in the middle of something that does, where template and message together would make one.
+    """
+    literal: list[tuple[int, int]] = []
+    cuts: set[int] = set()
+    for span in sorted(layout.spans, key=lambda span: span.start):
+        if any(stretch.start <= span.start and span.end <= stretch.end for stretch in sampled):
+            continue
+        reach = control.longest
+        for start, end in control.find(layout.text, max(0, span.start - reach), span.end + reach):
+            if span.start <= start and end <= span.end:
+                if literal and start < literal[-1][1]:
+                    literal[-1] = (literal[-1][0], max(end, literal[-1][1]))
+                else:
+                    literal.append((start, end))
+            else:
+                cuts.update(border for border in (span.start, span.end) if start < border < end)
+    return literal, cuts
+
+
+def _with_one_bos(vocabulary: Vocabulary, tokens: list[int]) -> tuple[list[int], int]:
+    """The tokens with BOS at most once in front, and by how many they grew."""
+    if vocabulary.bos is None:
+        return tokens, 0
+    n_bos = next((n for n, token in enumerate(tokens) if token != vocabulary.bos), len(tokens))
+    # A template that writes it is a model that wants it.
+    wanted = [vocabulary.bos] if n_bos or vocabulary.add_bos else []
+    return [*wanted, *tokens[n_bos:]], len(wanted) - n_bos

@@ -1,0 +1,39 @@
+"""How models mark their reasoning: the tags around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ReasoningTags:
+    """What begins and what ends a reasoning block."""
+
+    opener: str
+    closer: str
+
+
+REASONING_TAGS = (
+    ReasoningTags("<think>", "</think>"),
+    ReasoningTags("<thinking>", "</thinking>"),
+    ReasoningTags("<thought>", "</thought>"),
+    ReasoningTags("<reasoning>", "</reasoning>"),
+    ReasoningTags("<seed:think>", "</seed:think>"),
+    ReasoningTags("[THINK]", "[/THINK]"),
+    ReasoningTags("<|channel|>analysis<|message|>", "<|end|>"),
+)
+"""The first is the most common; where a prompt has to name one and the template names none, it is used."""
+
+CHANNEL_TAGS = ("<|start|>assistant", "<|channel|>final<|message|>", "<|channel|>commentary<|message|>")
+"""What leads from a channel of reasoning to the answer; it is part of neither."""
+
+
+def opened_reasoning(prompt_end: str) -> ReasoningTags | None:
+    """The tags of the block that the end of a rendered prompt leaves open, so that its text comes next."""
+    end = prompt_end.rstrip()
+    return next((tags for tags in REASONING_TAGS if end.endswith(tags.opener)), None)
+
+
+def tags_of_template(source: str) -> ReasoningTags:
+    """The tags that a chat template itself writes."""
+    return next((tags for tags in REASONING_TAGS if tags.opener in source), REASONING_TAGS[0])

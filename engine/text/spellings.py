@@ -1,0 +1,54 @@
+"""Finds the spellings of control tokens in text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+_MARKUP = re.compile(r"[<\[｜|].*[>\]｜|]", re.DOTALL)
+
+
+class ControlSpellings:
+    """The spellings that must not become tokens when a person types them."""
+
+    def __init__(self, spellings: Iterable[str]) -> None:
+        self._spellings = frozenset(spelling for spelling in spellings if spelling)
+        lengths: dict[str, set[int]] = {}
+        for spelling in self._spellings:
+            lengths.setdefault(spelling[0], set()).add(len(spelling))
+        self._lengths = {first: sorted(own) for first, own in lengths.items()}
+        self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if self._lengths else None
+        self.longest = max(map(len, self._spellings), default=0)
+
+    def __contains__(self, spelling: str) -> bool:
+        return spelling in self._spellings
+
+    def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Every `[start, end)` in that part of `text` that reads as a control token, overlapping ones too."""
+        if self._firsts is None:
+            return
+        for match in self._firsts.finditer(text, start, end):
+            position = match.start()
+            for length in self._lengths[match[0]]:
+                if position + length <= end and text[position : position + length] in self._spellings:
+                    yield position, position + length
+
+    def escape(self, text: str) -> str:
+        """`text` with a zero-width space in every control spelling, and at ends that could complete one."""
+        escaped = text
+        for start, _ in sorted(set(self.find(text, 0, len(text))), reverse=True):
+            escaped = escaped[: start + 1] + "\u200b" + escaped[start + 1 :]
+        could_end = any(
+            text.startswith(spelling[n:]) for spelling in self._spellings for n in range(1, len(spelling))
+        )
+        could_begin = any(
+            text.endswith(spelling[:n]) for spelling in self._spellings for n in range(1, len(spelling))
+        )
+        return "\u200b" * could_end + escaped + "\u200b" * could_begin
+
+
+def steering(user_defined: Iterable[str], template_source: str) -> Iterator[str]:
+    """Those user-defined spellings that a template writes as marks: `<think>`, not line breaks or HTML."""
+    for spelling in user_defined:
+        if _MARKUP.fullmatch(spelling) and spelling in template_source:
+            yield spelling

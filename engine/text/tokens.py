@@ -1,0 +1,123 @@
+"""Turns a text into tokens piece by piece, knowing where in the text each token begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engine.text.spellings import ControlSpellings
+from engine.text.vocabulary import Vocabulary
+
+_ANCHORS = ("\ue0a2", "\uf8d0", "\x01")
+_LOOKAHEAD = 64  # bytes within which a token must be found again after one that reads otherwise than its text
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of text with one way to make it tokens.
+
+    `ids` are its tokens, known already. Else control spellings become control tokens, unless it `is_literal`.
+    """
+
+    text: str
+    is_literal: bool = False
+    ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Tokenized:
+    """Tokens, and for each the byte of the whole text (UTF-8) at which it begins; never falling."""
+
+    tokens: list[int]
+    starts: list[int]
+
+
+class SegmentTokenizer:
+    """Makes tokens of segments, so that together they read as the text of one whole."""
+
+    def __init__(self, vocabulary: Vocabulary, control: ControlSpellings) -> None:
+        self._vocabulary = vocabulary
+        self._control = control
+        self._spelled: dict[int, bytes] = {}
+        self._anchor = self._choose_anchor()
+
+    def tokenize(self, segments: Iterable[Segment]) -> Tokenized:
+        """All segments' tokens, in order."""
+        tokens: list[int] = []
+        starts: list[int] = []
+        n_bytes = 0
+        for segment in segments:
+            raw = segment.text.encode()
+            if segment.ids is not None:
+                new = list(segment.ids)
+            else:
+                follows_text = bool(tokens) and bool(self._vocabulary.piece(tokens[-1]))
+                new = self._tokens_of(segment.text, is_literal=segment.is_literal, follows_text=follows_text)
+            starts.extend(n_bytes + start for start in self._starts(raw, new))
+            tokens.extend(new)
+            n_bytes += len(raw)
+        return Tokenized(tokens, starts)
+
+    def spelled(self, token: int) -> bytes:
+        """The bytes a token stands for in a rendered text, control tokens too."""
+        if token not in self._spelled:
+            piece = self._vocabulary.piece(token)
+            self._spelled[token] = piece or self._vocabulary.spelling(token).encode()
+        return self._spelled[token]
+
+    def _tokens_of(self, text: str, *, is_literal: bool, follows_text: bool) -> list[int]:
+        tokens = self._call(text, parse_special=not is_literal, follows_text=follows_text)
+        if not is_literal or len(text) < 2 or not any(map(self._is_control, tokens)):
+            return tokens
+        # User-defined tokens are found in any text, and merges may end in a control token: break it up.
+        middle = len(text) // 2
+        first = self._tokens_of(text[:middle], is_literal=True, follows_text=follows_text)
+        return first + self._tokens_of(text[middle:], is_literal=True, follows_text=True)
+
+    def _call(self, text: str, *, parse_special: bool, follows_text: bool) -> list[int]:
+        if not follows_text or self._anchor is None:
+            return self._vocabulary.tokenize(text, parse_special=parse_special)
+        anchor, anchor_tokens = self._anchor
+        tokens = self._vocabulary.tokenize(anchor + text, parse_special=parse_special)
+        if tokens[: len(anchor_tokens)] != anchor_tokens:
+            return self._vocabulary.tokenize(text, parse_special=parse_special)
+        return tokens[len(anchor_tokens) :]
+
+    def _is_control(self, token: int) -> bool:
+        return self._vocabulary.spelling(token) in self._control
+
+    def _choose_anchor(self) -> tuple[str, list[int]] | None:
+        """A text that merges with nothing, for tokenizers that put a space in front of what they are given.
+
+        Behind it, the middle of a text gets no such space. None for tokenizers that do not do so.
+        """
+        tokens = self._vocabulary.tokenize("a", parse_special=False)
+        if not tokens or not b"".join(map(self.spelled, tokens)).startswith(b" "):
+            return None
+        for anchor in _ANCHORS:
+            alone = self._vocabulary.tokenize(anchor, parse_special=False)
+            followed = (
+                self._vocabulary.tokenize(anchor + text, parse_special=False)
+                for text in ("a", " ", "\n", "<")
+            )
+            if alone and all(tokens[: len(alone)] == alone for tokens in followed):
+                return anchor, alone
+        return None
+
+    def _starts(self, raw: bytes, tokens: list[int]) -> list[int]:
+        """Where each of `tokens` begins in `raw`, also where the tokenizer added or dropped spaces."""
+        starts: list[int] = []
+        position = 0
+        for token in tokens:
+            spelled = self.spelled(token)
+            if not raw.startswith(spelled, position):
+                found = raw.find(spelled, position, position + _LOOKAHEAD + len(spelled))
+                if spelled.startswith(b" ") and raw.startswith(spelled[1:], position):
+                    spelled = spelled[1:]
+                elif found >= 0:
+                    position = found
+                else:
+                    spelled = b""
+            starts.append(position)
+            position += len(spelled)
+        return starts
