@@ -15,9 +15,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from engine.errors import EngineError, ErrorCode
+from engine.errors import ErrorCode
 from engine.messages import (
-    Cancel,
     Command,
     CountTokens,
     EngineLost,

@@ -45,6 +45,7 @@ class Recovery:
         self._ready: EngineReady | None = None
         self.excluded_cpu_variants: tuple[str, ...] = ()
         self.without_extra_bufts = False
+        self._known_identity: dict[str, str] | None = None
         self._recall()
 
     def note_ready(self, event: EngineReady) -> None:
@@ -86,7 +87,9 @@ class Recovery:
             return None
         self._remember(ready)
         return Advice(
-            True, True, f"This processor's fastest code stopped the engine, so Kvasir now uses {what}. Answers may be a little slower."
+            True,
+            True,
+            f"This processor's fastest code stopped the engine, so Kvasir now uses {what}. Answers may be a little slower.",
         )
 
     # The memory file
@@ -96,7 +99,6 @@ class Recovery:
         return {"processor": cpu, "llama_cpp": ready.versions.get("llama_cpp", "")}
 
     def _recall(self) -> None:
-        self._known_identity: dict[str, str] | None = None
         if self._memory_path is None:
             return
         try:
@@ -106,7 +108,11 @@ class Recovery:
             without = kept["without_extra_bufts"] is True
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return
-        self._known_identity, self.excluded_cpu_variants, self.without_extra_bufts = identity, variants, without
+        self._known_identity, self.excluded_cpu_variants, self.without_extra_bufts = (
+            identity,
+            variants,
+            without,
+        )
 
     def _remember(self, ready: EngineReady) -> None:
         self._known_identity = self._identity(ready)
@@ -120,7 +126,11 @@ class Recovery:
         try:
             self._memory_path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", dir=self._memory_path.parent, prefix=self._memory_path.name, delete=False
+                "w",
+                encoding="utf-8",
+                dir=self._memory_path.parent,
+                prefix=self._memory_path.name,
+                delete=False,
             ) as file:
                 json.dump(kept, file, indent=1)
             os.replace(file.name, self._memory_path)

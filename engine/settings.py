@@ -7,7 +7,6 @@ here: ``declarations(LoadSettings)`` lists them.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -129,8 +128,11 @@ class Declaration:
             return self.check(word)
         try:
             if self.kind is bool:
-                return self.check({"on": True, "true": True, "yes": True, "1": True}.get(word.lower(), False)
-                                  if word.lower() in _BOOLEAN_WORDS else word)
+                return self.check(
+                    {"on": True, "true": True, "yes": True, "1": True}.get(word.lower(), False)
+                    if word.lower() in _BOOLEAN_WORDS
+                    else word
+                )
             if self.kind is tuple:
                 return self.check(tuple(float(part) for part in word.split(",")))
             return self.check(self.kind(word))
@@ -160,7 +162,7 @@ class Declaration:
             raise self._invalid(value)
         if self.kind is int and value != int(value):
             raise self._invalid(value)
-        if self.minimum is not None and value < self.minimum or self.maximum is not None and value > self.maximum:
+        if (self.minimum is not None and value < self.minimum) or (self.maximum is not None and value > self.maximum):
             raise self._invalid(value)
         return self.kind(value)
 
@@ -179,7 +181,9 @@ class Declaration:
 
     def _invalid(self, value: Any) -> EngineError:
         return EngineError(
-            ErrorCode.SETTING_INVALID, f"{self.label} can't be “{str(value)[:60]}”: use {self.allowed()}.", f"{self.name}={value!r:.200}"
+            ErrorCode.SETTING_INVALID,
+            f"{self.label} can't be “{str(value)[:60]}”: use {self.allowed()}.",
+            f"{self.name}={value!r:.200}",
         )
 
     def allowed(self) -> str:
@@ -219,14 +223,15 @@ def _setting(
     none_label: str = "",
 ) -> Any:
     """A dataclass field that carries its declaration."""
-    metadata = dict(label=label, help=help, group=group, applies=applies, unit=unit, minimum=bounds[0], maximum=bounds[1])
+    metadata = dict(
+        label=label, help=help, group=group, applies=applies, unit=unit, minimum=bounds[0], maximum=bounds[1]
+    )
     return dataclasses.field(default=default, metadata={**metadata, "none_label": none_label})
 
 
 _Settings = TypeVar("_Settings")
 
 
-@functools.cache
 def declarations(settings_class: type) -> tuple[Declaration, ...]:
     """Every setting of a settings class, in the order in which a person should meet them."""
     hints = get_type_hints(settings_class)
@@ -275,7 +280,9 @@ def to_mapping(settings: Any) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for declaration in declarations(type(settings)):
         value = getattr(settings, declaration.name)
-        plain[declaration.name] = list(value) if isinstance(value, tuple) else str(value) if isinstance(value, StrEnum) else value
+        plain[declaration.name] = (
+            list(value) if isinstance(value, tuple) else str(value) if isinstance(value, StrEnum) else value
+        )
     return plain
 
 
@@ -476,25 +483,60 @@ class SamplingSettings:
     """How the next token is chosen; takes effect with the next request."""
 
     temperature: float = _setting(
-        0.7, "Temperature", "0 always takes the most likely token.", group=_SAMPLING, applies=Applies.LIVE, bounds=(0.0, 5.0)
+        0.7,
+        "Temperature",
+        "0 always takes the most likely token.",
+        group=_SAMPLING,
+        applies=Applies.LIVE,
+        bounds=(0.0, 5.0),
     )
     top_k: int = _setting(
-        40, "Top-k", "Only the k most likely tokens; 0 is all.", group=_SAMPLING, applies=Applies.LIVE, bounds=(0, 1_000_000)
+        40,
+        "Top-k",
+        "Only the k most likely tokens; 0 is all.",
+        group=_SAMPLING,
+        applies=Applies.LIVE,
+        bounds=(0, 1_000_000),
     )
     top_p: float = _setting(
-        0.95, "Top-p", "The smallest set of tokens with this probability; 1 is all.", group=_SAMPLING, applies=Applies.LIVE, bounds=(0.0, 1.0)
+        0.95,
+        "Top-p",
+        "The smallest set of tokens with this probability; 1 is all.",
+        group=_SAMPLING,
+        applies=Applies.LIVE,
+        bounds=(0.0, 1.0),
     )
     min_p: float = _setting(
-        0.05, "Min-p", "Drops tokens less likely than this share of the best one.", group=_SAMPLING, applies=Applies.LIVE, bounds=(0.0, 1.0)
+        0.05,
+        "Min-p",
+        "Drops tokens less likely than this share of the best one.",
+        group=_SAMPLING,
+        applies=Applies.LIVE,
+        bounds=(0.0, 1.0),
     )
     repeat_penalty: float = _setting(
-        1.0, "Repeat penalty", "Above 1 makes recent tokens less likely.", group=_SAMPLING, applies=Applies.LIVE, bounds=(0.1, 5.0)
+        1.0,
+        "Repeat penalty",
+        "Above 1 makes recent tokens less likely.",
+        group=_SAMPLING,
+        applies=Applies.LIVE,
+        bounds=(0.1, 5.0),
     )
     presence_penalty: float = _setting(
-        0.0, "Presence penalty", "Subtracted once a token has appeared.", group=_SAMPLING, applies=Applies.LIVE, bounds=(-5.0, 5.0)
+        0.0,
+        "Presence penalty",
+        "Subtracted once a token has appeared.",
+        group=_SAMPLING,
+        applies=Applies.LIVE,
+        bounds=(-5.0, 5.0),
     )
     frequency_penalty: float = _setting(
-        0.0, "Frequency penalty", "Subtracted for each appearance of a token.", group=_SAMPLING, applies=Applies.LIVE, bounds=(-5.0, 5.0)
+        0.0,
+        "Frequency penalty",
+        "Subtracted for each appearance of a token.",
+        group=_SAMPLING,
+        applies=Applies.LIVE,
+        bounds=(-5.0, 5.0),
     )
     penalty_last_n: int = _setting(
         64,

@@ -21,9 +21,9 @@ _TYPES = {CacheType(kind.name): kind for kind in ggml.TYPES.values() if kind.nam
 
 @dataclasses.dataclass(frozen=True)
 class CacheShape:
-    """The settings that a cache's size depends on; `n_ctx` 0 means the trained length."""
+    """The settings that a cache's size depends on; `n_ctx` None is the trained length."""
 
-    n_ctx: int
+    n_ctx: int | None
     type_k: CacheType = CacheType.F16
     type_v: CacheType = CacheType.F16
     swa_full: bool = False
@@ -72,7 +72,7 @@ def layer_cells(info: ModelInfo, layer: LayerShape, shape: CacheShape) -> int:
     """Cells of one layer; 0 where it keeps no K and V."""
     if not layer.has_cells:
         return 0
-    n_ctx = shape.n_ctx or info.n_ctx_train
+    n_ctx = info.n_ctx_train if shape.n_ctx is None else shape.n_ctx
     if layer.is_window and not shape.swa_full:
         return n_window_cells(n_ctx, info.n_swa, shape.n_ubatch)
     return n_cells(n_ctx)

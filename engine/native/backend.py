@@ -28,10 +28,13 @@ SEQUENCE = 0
 INTERRUPT_PERIOD_S = 0.02
 """How often a running decode looks whether it should stop; looking at every callback costs 30 % of decoding."""
 
+GGML_TYPE_BF16 = 30
+"""ggml's number for bf16, which the binding does not name."""
+
 _GGML_TYPES = {
     CacheType.F32: llama.GGML_TYPE_F32,
     CacheType.F16: llama.GGML_TYPE_F16,
-    CacheType.BF16: llama.GGML_TYPE_BF16,
+    CacheType.BF16: GGML_TYPE_BF16,
     CacheType.Q8_0: llama.GGML_TYPE_Q8_0,
     CacheType.Q5_1: llama.GGML_TYPE_Q5_1,
     CacheType.Q5_0: llama.GGML_TYPE_Q5_0,
@@ -42,6 +45,7 @@ _GGML_TYPES = {
 _FLASH_ATTENTION = {FlashAttention.AUTO: -1, FlashAttention.OFF: 0, FlashAttention.ON: 1}
 _ROPE_SCALING = {None: -1, RopeScaling.NONE: 0, RopeScaling.LINEAR: 1, RopeScaling.YARN: 2}
 _SPLIT_MODES = {SplitMode.NONE: 0, SplitMode.LAYER: 1, SplitMode.ROW: 2}
+ROPE_TYPE_NONE = -1
 _ROPE_TYPES_SHIFTABLE = (0, 2)
 """NORM and NEOX: with any other rope a K-shift is refused, skipped in silence, or not defined."""
 
@@ -209,9 +213,10 @@ class NativeContext:
         n_head = max(1, int(llama.llama_model_n_head(pointer)))
         head_size = int(model.metadata(f"{model.metadata('general.architecture')}.attention.key_length") or 0)
         head_size = head_size or int(llama.llama_model_n_embd(pointer)) // n_head
-        k_shifts = settings.type_k in (CacheType.F16, CacheType.F32) or (settings.type_k.is_quantized and head_size % 64 == 0)
+        k_shifts = settings.type_k in (CacheType.F16, CacheType.F32) or (
+            settings.type_k.is_quantized and head_size % 64 == 0
+        )
         rope_type = int(llama.llama_model_rope_type(pointer))
-        scale = settings.rope_freq_scale or 1.0
         return MemoryTraits(
             kind=kind,
             n_cells=int(llama.llama_n_ctx(self.pointer)),
@@ -222,8 +227,17 @@ class NativeContext:
             and kind is MemoryKind.ATTENTION
             and k_shifts
             and rope_type in _ROPE_TYPES_SHIFTABLE,
-            n_positions=math.floor(model.n_ctx_train / scale),
+            n_positions=self._count_positions(rope_type, settings),
         )
+
+    def _count_positions(self, rope_type: int, settings: LoadSettings) -> int:
+        """Positions that may be used: the trained ones, stretched by RoPE scaling. Whoever asks for a context beyond
+        the trained length gets it; only a table of learned positions has a hard end."""
+        n_trained = self._model.n_ctx_train
+        if rope_type == ROPE_TYPE_NONE:
+            return n_trained
+        n_stretched = math.floor(n_trained / (settings.rope_freq_scale or 1.0))
+        return max(n_stretched, int(llama.llama_n_ctx(self.pointer)))
 
     # Decoding
 
@@ -280,7 +294,11 @@ class NativeContext:
         """A copy of the logits of one output of the last decode: float32, shape (n_vocab,)."""
         pointer = llama.llama_get_logits_ith(self.pointer, index)
         if not pointer:
-            raise EngineError(ErrorCode.DECODE_FAILED, "The model gave no result for this token.", f"logits of output {index}")
+            raise EngineError(
+                ErrorCode.DECODE_FAILED,
+                "The model gave no result for this token.",
+                f"logits of output {index}",
+            )
         return np.ctypeslib.as_array(pointer, shape=(self._model.vocabulary.n_tokens,)).copy()
 
     def sample(self, sampler: Sampler) -> int:
@@ -302,7 +320,11 @@ class NativeContext:
         Raises EngineError(CACHE_INCONSISTENT) where a shift would end the process.
         """
         if not self.traits.can_shift:
-            raise EngineError(ErrorCode.CACHE_INCONSISTENT, "This model's cache can't be renumbered in place.", f"[{p0}, {p1}) by {delta}")
+            raise EngineError(
+                ErrorCode.CACHE_INCONSISTENT,
+                "This model's cache can't be renumbered in place.",
+                f"[{p0}, {p1}) by {delta}",
+            )
         llama.llama_memory_seq_add(self._memory, SEQUENCE, p0, p1, delta)
 
     def clear(self) -> None:
@@ -320,7 +342,9 @@ class NativeContext:
         buffer = (ctypes.c_uint8 * size)()
         written = int(llama.llama_state_seq_get_data_ext(self.pointer, buffer, size, SEQUENCE, flags))
         if written != size:
-            raise EngineError(ErrorCode.CACHE_INCONSISTENT, "The cache could not be copied.", f"{written} of {size} bytes")
+            raise EngineError(
+                ErrorCode.CACHE_INCONSISTENT, "The cache could not be copied.", f"{written} of {size} bytes"
+            )
         return bytes(buffer)
 
     def restore(self, state: bytes, *, partial: bool = False) -> bool:
@@ -340,5 +364,7 @@ def physical_cores() -> int:
     """Physical cores this process may run on, at least one."""
     import psutil
 
-    allowed = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else psutil.cpu_count() or 1
+    allowed = (
+        len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else psutil.cpu_count() or 1
+    )
     return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))

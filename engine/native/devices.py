@@ -116,7 +116,8 @@ class Ggml:
         registry = add_server(endpoint.encode())
         if not registry:
             raise EngineError(
-                ErrorCode.BACKEND_MISSING, f"No RPC worker answers at {endpoint}: start one there, or remove it from the settings."
+                ErrorCode.BACKEND_MISSING,
+                f"No RPC worker answers at {endpoint}: start one there, or remove it from the settings.",
             )
         self._c.register(registry)
 
@@ -131,7 +132,11 @@ class Ggml:
             ctypes.c_size_t,
             ctypes.POINTER(ctypes.c_void_p),
         )
-        cpu = [self._c.dev_get(i) for i in range(self._c.dev_count()) if _DEVICE_KINDS[self._c.dev_type(self._c.dev_get(i))] == "cpu"]
+        cpu = [
+            self._c.dev_get(i)
+            for i in range(self._c.dev_count())
+            if _DEVICE_KINDS[self._c.dev_type(self._c.dev_get(i))] == "cpu"
+        ]
         start_server(endpoint.encode(), None, n_threads, 1, (ctypes.c_void_p * 1)(*cpu[:1]))
 
     def _rpc_function(self, name: str, result: type | None, *arguments: type) -> Any:
@@ -158,7 +163,11 @@ def _library_path(stem: str = "ggml") -> Path:
     for name in (pattern, fallback):
         if (folder / name).exists():
             return folder / name
-    raise EngineError(ErrorCode.BACKEND_MISSING, "llama.cpp's libraries are missing: install Kvasir again.", str(folder / pattern))
+    raise EngineError(
+        ErrorCode.BACKEND_MISSING,
+        "llama.cpp's libraries are missing: install Kvasir again.",
+        str(folder / pattern),
+    )
 
 
 def _backend_folders() -> list[Path]:

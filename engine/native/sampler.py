@@ -20,10 +20,17 @@ class Sampler:
         self.seed = seed
         chain = llama.llama_sampler_chain_init(llama.llama_sampler_chain_default_params())
         self._chain = chain
-        has_penalties = (settings.repeat_penalty, settings.presence_penalty, settings.frequency_penalty) != (1.0, 0.0, 0.0)
+        has_penalties = (settings.repeat_penalty, settings.presence_penalty, settings.frequency_penalty) != (
+            1.0,
+            0.0,
+            0.0,
+        )
         if has_penalties and settings.penalty_last_n:
             penalties = llama.llama_sampler_init_penalties(
-                settings.penalty_last_n, settings.repeat_penalty, settings.frequency_penalty, settings.presence_penalty
+                settings.penalty_last_n,
+                settings.repeat_penalty,
+                settings.frequency_penalty,
+                settings.presence_penalty,
             )
             llama.llama_sampler_chain_add(chain, penalties)
         if settings.temperature == 0.0:

@@ -32,9 +32,7 @@ class NativeVocabulary:
         n_room = len(raw) + 16
         while True:
             tokens = (ctypes.c_int32 * n_room)()
-            n_tokens = llama_cpp.llama_tokenize(
-                self._vocab, raw, len(raw), tokens, n_room, False, parse_special
-            )
+            n_tokens = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), tokens, n_room, False, parse_special)
             if n_tokens >= 0:
                 return list(tokens[:n_tokens])
             n_room = -n_tokens

@@ -1,0 +1,55 @@
+"""Small copies of what can't be rolled back (recurrent state, sliding windows), taken at turn borders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+BUDGET_BYTES = 1 << 30
+
+
+@dataclass
+class Checkpoint:
+    """The state after the first ``index`` tokens, before ``next_position``.
+
+    ``removed``: position ranges evicted since, which must be taken out again after a restore.
+    """
+
+    index: int
+    next_position: int
+    state: bytes
+    removed: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Checkpoints:
+    """The checkpoints of one sequence, oldest dropped first when they pass ``budget_bytes``."""
+
+    def __init__(self, budget_bytes: int = BUDGET_BYTES) -> None:
+        self._budget_bytes = budget_bytes
+        self._kept: list[Checkpoint] = []
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(len(checkpoint.state) for checkpoint in self._kept)
+
+    def add(self, checkpoint: Checkpoint) -> None:
+        """Keep a checkpoint; at least the newest one stays, however large."""
+        self.drop_after(checkpoint.index - 1)
+        self._kept.append(checkpoint)
+        while len(self._kept) > 1 and self.n_bytes > self._budget_bytes:
+            del self._kept[0]
+
+    def latest(self, index: int) -> Checkpoint | None:
+        """The newest checkpoint that knows no token from ``index`` on."""
+        return next((kept for kept in reversed(self._kept) if kept.index <= index), None)
+
+    def drop_after(self, index: int) -> None:
+        """Forget those that know more than the first ``index`` tokens."""
+        self._kept = [kept for kept in self._kept if kept.index <= index]
+
+    def note_removed(self, p0: int, p1: int) -> None:
+        """Cells at positions ``[p0, p1)`` were evicted."""
+        for kept in self._kept:
+            kept.removed.append((p0, p1))
+
+    def clear(self) -> None:
+        self._kept.clear()

@@ -1,0 +1,208 @@
+"""What stays in the cache and what leaves it: pure functions of numbers and turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.cache.memory import MemoryKind, MemoryTraits
+from engine.errors import EngineError, ErrorCode
+from engine.settings import Align, Policy, PolicySettings
+from engine.text.chat import Turn
+
+EVICT_SHARE = 8
+"""By default an eviction frees one part in this many of the window."""
+RECOMPUTE_SHARE = 2
+"""By default a recompute drops half of the window, since it costs as much as it keeps."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The cache policy with every number filled in, in tokens.
+
+    ``n_sink`` first tokens stay for good (the system prompt among them if it is kept); beside them ``n_window`` most
+    recent ones, of which an eviction frees ``n_evict`` or more at a time.
+    """
+
+    policy: Policy
+    n_sink: int
+    n_window: int
+    n_evict: int
+    align: Align
+
+    @property
+    def capacity(self) -> int:
+        """Most tokens that may be cached."""
+        return self.n_sink + self.n_window
+
+    @property
+    def n_kept(self) -> int:
+        """Window tokens that remain right after an eviction."""
+        return self.n_window - self.n_evict
+
+
+def allowed_policies(kind: MemoryKind) -> tuple[Policy, ...]:
+    """Policies a kind of memory can follow, the default first.
+
+    A recurrent state holds the whole text mixed together: nothing can be evicted from it, only left out when the rest
+    is evaluated again.
+    """
+    if kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID):
+        return (Policy.RECOMPUTE, Policy.STOP)
+    return (Policy.SINKS, Policy.WINDOW, Policy.RECOMPUTE, Policy.STOP)
+
+
+def check_policy(settings: PolicySettings, kind: MemoryKind, n_cells: int) -> None:
+    """Refuse a policy that can't work in ``n_cells``, with the way out; raises EngineError(SETTING_INVALID)."""
+    policy = settings.policy or allowed_policies(kind)[0]
+    if policy not in allowed_policies(kind):
+        raise _invalid(
+            f"This model's memory is {kind}, so tokens can't be taken out of it: choose recompute or stop instead of {policy}."
+        )
+    if policy is Policy.STOP:
+        return
+    n_sink = settings.n_sink if policy is Policy.SINKS else 0
+    n_window = n_cells - n_sink if settings.n_window is None else settings.n_window
+    if n_sink + n_window > n_cells or n_window < 2:
+        raise _invalid(
+            f"{n_sink} sinks and a window of {n_window} need {n_sink + max(n_window, 2)} cells, and there are {n_cells}: "
+            "make them smaller or the context window larger."
+        )
+    if settings.n_evict is not None and settings.n_evict >= n_window:
+        raise _invalid(
+            f"An eviction of {settings.n_evict} tokens would empty the window of {n_window}: choose at most {n_window - 1}."
+        )
+
+
+def _invalid(message: str) -> EngineError:
+    return EngineError(ErrorCode.SETTING_INVALID, message)
+
+
+def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[Turn]) -> Limits:
+    """Fill in the numbers for a chat; raises EngineError where its system prompt leaves no room."""
+    n_room = min(traits.n_cells, traits.n_positions)
+    check_policy(settings, traits.kind, n_room)
+    policy = settings.policy or allowed_policies(traits.kind)[0]
+    if policy is Policy.STOP:
+        return Limits(policy, 0, n_room, 1, settings.align)
+    n_sink = settings.n_sink if policy is Policy.SINKS else 0
+    if settings.keep_system:
+        n_sink = max(n_sink, _n_system(turns))
+    n_window = n_room - n_sink
+    if settings.n_window is not None:
+        n_window = min(n_window, settings.n_window)
+    if settings.align is Align.TURN and policy is Policy.SINKS:
+        n_sink, n_window = _sinks_as_turns(n_sink, n_window, turns)
+    if n_window < 2 or n_window < (settings.n_evict or 0) + 1:
+        raise EngineError(
+            ErrorCode.PROMPT_TOO_LONG,
+            f"The system prompt takes {n_sink} of {n_room} cells, which leaves no room for a window: "
+            "shorten it, enlarge the context window, or let the system prompt be evicted.",
+        )
+    share = RECOMPUTE_SHARE if policy is Policy.RECOMPUTE else EVICT_SHARE
+    n_evict = settings.n_evict or max(1, n_window // share)
+    return Limits(policy, n_sink, n_window, n_evict, settings.align)
+
+
+def _n_system(turns: Sequence[Turn]) -> int:
+    """Where the system prompt ends: it stands first, or there is none."""
+    return turns[0].end if turns and turns[0].role == "system" else 0
+
+
+def _sinks_as_turns(n_sink: int, n_window: int, turns: Sequence[Turn]) -> tuple[int, int]:
+    """Sinks that end inside a finished turn take all of it, where that costs at most half of the window."""
+    for turn in turns[:-1]:
+        if turn.start < n_sink < turn.end and turn.end - n_sink <= n_window // 2:
+            return turn.end, n_window - (turn.end - n_sink)
+    return n_sink, n_window
+
+
+def ranges_to_evict(
+    cached: Iterable[tuple[int, int]], n_new: int, limits: Limits, turns: Sequence[Turn]
+) -> tuple[tuple[int, int], ...]:
+    """The oldest cached index ranges behind the sinks that must go so that ``n_new`` more tokens fit.
+
+    ::
+
+        index    0      n_sink                                  end
+        before   | sinks  | oldest        | newest               |
+        after    | sinks  | n_evict freed | n_window - n_evict   | n_new fit
+                                          ^ moved on to a turn's end with align = turn
+
+    ``cached``: half-open index ranges in order. Empty if there is room already. Freed are at least ``n_evict`` tokens;
+    all that are not sinks, if even that is not enough.
+    """
+    ranges = list(cached)
+    n_excess = sum(end - start for start, end in ranges) + n_new - limits.capacity
+    if n_excess <= 0:
+        return ()
+    n_wanted = max(n_excess, limits.n_evict)
+    chosen: list[tuple[int, int]] = []
+    for start, end in ranges:
+        start = max(start, limits.n_sink)
+        if start >= end or n_wanted <= 0:
+            continue
+        stop = min(end, start + n_wanted)
+        if limits.align is Align.TURN:
+            stop = min(end, _turn_end(stop, turns))
+        chosen.append((start, stop))
+        n_wanted -= stop - start
+    return tuple(chosen)
+
+
+def _turn_end(index: int, turns: Sequence[Turn]) -> int:
+    """``index``, or the end of the finished turn that it would cut in half. The last turn is still being written."""
+    return next((turn.end for turn in turns[:-1] if turn.start < index < turn.end), index)
+
+
+def check_room(n_tokens: int, limits: Limits, turns: Sequence[Turn]) -> None:
+    """Refuse a prompt that can't be fed under these limits; raises EngineError(PROMPT_TOO_LONG)."""
+    if n_tokens <= limits.capacity:
+        return
+    if limits.policy is Policy.STOP:
+        raise too_long(n_tokens, limits.capacity)
+    first_to_keep(n_tokens, limits, turns)
+
+
+def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[Turn], *, keep_newest: bool = True) -> int:
+    """Where the part of a too long chat that is fed begins (its sinks come before it).
+
+    ``n_kept`` tokens are kept, from the next turn's start on with align = turn or the policy recompute. With
+    ``keep_newest`` the newest message stays whole; raises EngineError(PROMPT_TOO_LONG) if that alone has no room.
+    """
+    start = max(limits.n_sink, n_tokens - limits.n_kept)
+    if limits.align is Align.TURN or limits.policy is Policy.RECOMPUTE:
+        start = next((turn.start for turn in turns if turn.start >= start and turn.end > turn.start), start)
+    newest = _newest_message_start(turns) if keep_newest else None
+    if newest is None or newest >= start:
+        return start
+    n_newest = n_tokens - max(newest, limits.n_sink)
+    if n_newest > limits.n_window:
+        raise too_long(n_newest, limits.n_window)
+    return max(newest, limits.n_sink)
+
+
+def _newest_message_start(turns: Sequence[Turn]) -> int | None:
+    """Where the user message that is to be answered begins; None if an answer is being continued."""
+    with_message = [turn for turn in turns if turn.message_index is not None]
+    return with_message[-1].start if with_message and with_message[-1].role == "user" else None
+
+
+def too_long(n_tokens: int, n_room: int) -> EngineError:
+    """The error for what can't fit: by how many tokens, and the way out."""
+    return EngineError(
+        ErrorCode.PROMPT_TOO_LONG,
+        f"This is too long by {n_tokens - n_room} tokens: it has {n_tokens} and there is room for {n_room}. "
+        "Shorten it, or load the model with a larger context window.",
+        f"n_tokens={n_tokens} n_room={n_room}",
+    )
+
+
+def renumber_at(limits: Limits, traits: MemoryTraits) -> int:
+    """The position before which everything kept gets new, low positions.
+
+    Half of the trained length: measured, sinks that are further away than that cost 1.5 to 2 % of perplexity, and up to
+    there nothing. A cache nearly as large as the trained length gets at least a few evictions between two renumberings.
+    """
+    wanted = max(traits.n_positions // 2, limits.capacity + 4 * limits.n_evict)
+    return min(traits.n_positions, wanted)
