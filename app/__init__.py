@@ -1,0 +1,1 @@
+"""The window of Kvasir: everything a person sees, and nothing that computes an answer."""

@@ -1,0 +1,112 @@
+"""Formulas drawn inside a text document as vector graphics, with their source as text where drawing fails."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mathra
+from PySide6.QtCore import QByteArray, QRectF, QSizeF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPyTextObject, QTextCharFormat, QTextDocument, QTextFormat
+from PySide6.QtSvg import QSvgRenderer
+
+FORMULA_TYPE = QTextFormat.ObjectTypes.UserObject + 1
+_TEX = QTextFormat.Property.UserProperty + 1
+_DISPLAY = QTextFormat.Property.UserProperty + 2
+MAX_TEX = 4000
+_HEADER = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A formula in units of 1/1000 of the font size; `ascent` is above the baseline."""
+
+    renderer: QSvgRenderer
+    width: float
+    height: float
+    ascent: float
+    text: str
+
+
+@lru_cache(maxsize=256)
+def drawing(tex: str, is_display: bool, color: str) -> Drawing | None:
+    """The drawing of a formula, or None if it cannot be drawn and is to be shown as text."""
+    if len(tex) > MAX_TEX:
+        return None
+    try:
+        result = mathra.render(tex, display=is_display)
+    except Exception:  # noqa: BLE001  a library's failure on odd input must not hide the formula's text
+        return None
+    svg = result["svg"]
+    match = _HEADER.search(svg)
+    if match is None or result["warnings"]:
+        return None
+    # The library states its colour in a style sheet and draws the text once more, unseen: Qt needs neither.
+    svg = re.sub(r"<(metadata|style|title)\b.*?</\1>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<text\b[^>]*aria-hidden.*?</text>", "", svg, flags=re.DOTALL).replace("currentColor", color)
+    _, top, width, height = (float(part) for part in match.groups())
+    renderer = QSvgRenderer(QByteArray(svg.encode()))
+    if not renderer.isValid() or width <= 0 or height <= 0:
+        return None
+    return Drawing(renderer, width, height, -top, result["text"])
+
+
+def formula_format(base: QTextCharFormat, tex: str, is_display: bool) -> QTextCharFormat:
+    """The format of the one character that stands for a formula."""
+    result = QTextCharFormat(base)
+    result.setObjectType(FORMULA_TYPE)
+    result.setProperty(_TEX, tex)
+    result.setProperty(_DISPLAY, is_display)
+    # Middle is the one alignment for which Qt lets an object reach below the baseline.
+    result.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
+    return result
+
+
+class FormulaPainter(QPyTextObject):
+    """Draws the formulas of a document."""
+
+    def intrinsicSize(self, doc: QTextDocument, posInDocument: int, format: QTextFormat) -> QSizeF:  # noqa: A002
+        found = self._drawing(format)
+        if found is None:
+            return QSizeF(0, 0)
+        size = self._size(format)
+        _, height = self._ascent_and_height(found, format)
+        return QSizeF(found.width * size / 1000 + 2, height)
+
+    def drawObject(
+        self,
+        painter: QPainter,
+        rect: QRectF,
+        doc: QTextDocument,
+        posInDocument: int,
+        format: QTextFormat,  # noqa: A002
+    ) -> None:
+        found = self._drawing(format)
+        if found is None:
+            return
+        size = self._size(format)
+        ascent, _ = self._ascent_and_height(found, format)
+        top = rect.top() + ascent - found.ascent * size / 1000
+        target = QRectF(rect.left() + 1, top, found.width * size / 1000, found.height * size / 1000)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        found.renderer.render(painter, target)
+        painter.restore()
+
+    def _drawing(self, text_format: QTextFormat) -> Drawing | None:
+        char_format = text_format.toCharFormat()
+        color = char_format.foreground().color().name()
+        return drawing(str(char_format.property(_TEX)), bool(char_format.property(_DISPLAY)), color)
+
+    def _size(self, text_format: QTextFormat) -> float:
+        return text_format.toCharFormat().font().pixelSize() * 1.06
+
+    def _ascent_and_height(self, found: Drawing, text_format: QTextFormat) -> tuple[float, float]:
+        """Qt puts (height + x)/2 of a middle-aligned object above the baseline, x being half the x-height."""
+        size = self._size(text_format)
+        x = QFontMetricsF(text_format.toCharFormat().font()).xHeight() / 2
+        above = found.ascent * size / 1000
+        below = (found.height - found.ascent) * size / 1000
+        height = max(2 * above - x, 2 * below + x)
+        return (height + x) / 2, height

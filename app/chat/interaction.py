@@ -1,0 +1,299 @@
+"""Mouse and keyboard in the transcript: hovering, pressing, selecting, moving through what can be pressed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from app.chat.selection import Position, Selection
+from app.chat.turn_painter import Moment
+from app.chat.turn_view import Hotspot, Spot
+
+if TYPE_CHECKING:
+    from app.chat.transcript import Transcript
+
+COPIED_MS = 1500
+AUTO_SCROLL_MS = 30
+
+Place = tuple[int, Hotspot]
+
+
+class Interaction(QObject):
+    """Keeps what is hovered, focused and selected, and turns events into what the transcript does."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
+        self.selection = Selection()
+        self._hovered: Place | None = None
+        self._hovered_turn: int | None = None
+        self._focused: Place | None = None
+        self._copied: Place | None = None
+        self._pressed: Place | None = None
+        self._is_selecting = False
+        self._last_double_click = (0, QPointF())
+        self._mouse = QPointF()
+        self._copied_timer = QTimer(self)
+        self._copied_timer.setSingleShot(True)
+        self._copied_timer.timeout.connect(self._on_copied_shown)
+        self._auto_scroll = QTimer(self)
+        self._auto_scroll.setInterval(AUTO_SCROLL_MS)
+        self._auto_scroll.timeout.connect(self._on_auto_scroll)
+
+    def forget(self) -> None:
+        """The turns are others now."""
+        self.selection.clear()
+        self._hovered = self._focused = self._copied = self._pressed = None
+        self._hovered_turn = None
+        self._is_selecting = False
+        self._auto_scroll.stop()
+
+    def is_near(self, index: int) -> bool:
+        """Whether the pointer or the keyboard is at a turn."""
+        return index == self._hovered_turn or (self._focused is not None and self._focused[0] == index)
+
+    def moment(self, index: int) -> Moment:
+        """What is true of a turn now, for painting it."""
+        boxes = self._transcript.views[index].boxes
+
+        def selected(box: int) -> tuple[int, int] | None:
+            return self.selection.range_in(index, box, boxes[box])
+
+        return Moment(
+            shows_actions=self._transcript.shows_actions(index),
+            hovered=_of(self._hovered, index),
+            focused=_of(self._focused, index) if self._transcript.hasFocus() else None,
+            copied=_of(self._copied, index),
+            selection=selected,
+        )
+
+    def show_copied(self, index: int, hotspot: Hotspot) -> None:
+        """Show for a moment that something was copied."""
+        self._copied = (index, hotspot)
+        self._copied_timer.start(COPIED_MS)
+        self._transcript.viewport().update()
+
+    def select_all(self) -> None:
+        """Select all turns."""
+        self.selection.clear()
+        self.selection.is_everything = bool(self._transcript.views)
+        self._selection_changed()
+
+    # Events
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if isinstance(event, QMouseEvent):
+            handler = {
+                QEvent.Type.MouseButtonPress: self._on_press,
+                QEvent.Type.MouseButtonDblClick: self._on_double_click,
+                QEvent.Type.MouseMove: self._on_move,
+                QEvent.Type.MouseButtonRelease: self._on_release,
+            }.get(kind)
+            if handler is not None:
+                handler(event)
+                return True
+        elif kind == QEvent.Type.Leave:
+            self._hover(None, None)
+        elif kind == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            place = self._place_at(QPointF(event.pos()))
+            words = self._transcript.action_words(place[1]) if place else ""
+            QToolTip.showText(event.globalPos(), words, self._transcript.viewport())
+            return True
+        return False
+
+    def key_pressed(self, event: QKeyEvent) -> bool:
+        """Handle a key; True if it is done with."""
+        bar = self._transcript.verticalScrollBar()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self._transcript.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_all()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._focused:
+            self._transcript.activate(*self._focused)
+        elif event.key() == Qt.Key.Key_Home:
+            bar.setValue(0)
+        elif event.key() == Qt.Key.Key_End:
+            self._transcript.jump_to_end()
+        elif event.key() == Qt.Key.Key_Space:
+            step = bar.pageStep() - 40
+            bar.setValue(bar.value() + (-step if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else step))
+        elif event.key() == Qt.Key.Key_Escape and (self._focused or not self.selection.is_empty):
+            self._focused = None
+            self.selection.clear()
+            self._selection_changed()
+        else:
+            return False
+        return True
+
+    def move_focus(self, is_forward: bool) -> bool:
+        """Go to the next thing on the screen that can be pressed; False at the end, to leave the transcript."""
+        places = self._places()
+        at = next((i for i, place in enumerate(places) if _is_same_place(place, self._focused)), None)
+        if at is None:
+            target = 0 if is_forward else len(places) - 1
+        else:
+            target = at + (1 if is_forward else -1)
+        if not 0 <= target < len(places):
+            self._focused = None
+            self._transcript.viewport().update()
+            return False
+        self._focused = places[target]
+        self._transcript.viewport().update()
+        return True
+
+    def _places(self) -> list[Place]:
+        """What can be pressed on the screen, buttons of every turn included."""
+        transcript = self._transcript
+        height = transcript.viewport().height()
+        places = []
+        for index in transcript.visible_turns():
+            y = transcript.turn_origin(index).y()
+            for hotspot in transcript.views[index].hotspots(True):
+                if y + hotspot.rect.bottom() > 0 and y + hotspot.rect.top() < height:
+                    places.append((index, hotspot))
+        return places
+
+    def _place_at(self, point: QPointF) -> Place | None:
+        transcript = self._transcript
+        index = transcript.turn_at(point)
+        if index is None:
+            return None
+        view = transcript.views[index]
+        inside = point - transcript.turn_origin(index)
+        for hotspot in view.hotspots(transcript.shows_actions(index)):
+            if hotspot.spot is not Spot.LINK and hotspot.rect.contains(inside):
+                return index, hotspot
+        box = view.box_at(inside)
+        href = view.boxes[box].link_at(inside) if box >= 0 else None
+        if href is None:
+            return None
+        return index, next(
+            (spot for spot in view.hotspots(False) if spot.href == href and spot.box == box),
+            Hotspot(Spot.LINK, view.boxes[box].rect, box=box, href=href),
+        )
+
+    def _hover(self, turn: int | None, place: Place | None) -> None:
+        if turn == self._hovered_turn and _is_same_place(place, self._hovered):
+            return
+        dirty = {
+            turn,
+            self._hovered_turn,
+            place[0] if place else None,
+            self._hovered[0] if self._hovered else None,
+        }
+        self._hovered_turn, self._hovered = turn, place
+        for index in dirty:
+            if index is not None and index < len(self._transcript.views):
+                self._transcript.update_turn_area(index)
+
+    def _on_press(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        point = event.position()
+        self._focused = None
+        self._pressed = self._place_at(point)
+        position = self._transcript.position_at(point)
+        if self._pressed is not None or position is None:
+            return
+        time, place = self._last_double_click
+        is_near = (place - point).manhattanLength() < QApplication.startDragDistance()
+        if is_near and event.timestamp() - time < QApplication.doubleClickInterval():
+            self._select_block(position)
+            return
+        self._is_selecting = True
+        anchor = self.selection.anchor
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and anchor is not None:
+            self.selection.set(anchor, position)
+        else:
+            self.selection.set(position, position)
+        self._selection_changed()
+
+    def _on_double_click(self, event: QMouseEvent) -> None:
+        position = self._transcript.position_at(event.position())
+        if self._place_at(event.position()) is not None or position is None:
+            return
+        self._last_double_click = (event.timestamp(), event.position())
+        box = self._box(position)
+        cursor = box.cursor(position.offset, position.offset) if box is not None else None
+        if cursor is not None:
+            cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+            self._select_in(position, cursor.selectionStart(), cursor.selectionEnd())
+
+    def _on_move(self, event: QMouseEvent) -> None:
+        point = event.position()
+        self._mouse = point
+        if self._is_selecting and event.buttons() & Qt.MouseButton.LeftButton:
+            self._extend_to(point)
+            is_outside = not 0 <= point.y() <= self._transcript.viewport().height()
+            if is_outside and not self._auto_scroll.isActive():
+                self._auto_scroll.start()
+            elif not is_outside:
+                self._auto_scroll.stop()
+            return
+        place = self._place_at(point)
+        turn = self._transcript.turn_at(point)
+        self._hover(turn, place)
+        is_text = self._transcript.is_text_at(point)
+        shape = (
+            Qt.CursorShape.PointingHandCursor
+            if place
+            else (Qt.CursorShape.IBeamCursor if is_text else Qt.CursorShape.ArrowCursor)
+        )
+        self._transcript.viewport().setCursor(shape)
+
+    def _on_release(self, event: QMouseEvent) -> None:
+        self._auto_scroll.stop()
+        self._is_selecting = False
+        pressed, self._pressed = self._pressed, None
+        if pressed is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if _is_same_place(self._place_at(event.position()), pressed):
+            self._transcript.activate(*pressed)
+
+    def _on_auto_scroll(self) -> None:
+        y, height = self._mouse.y(), self._transcript.viewport().height()
+        distance = y if y < 0 else max(0.0, y - height)
+        bar = self._transcript.verticalScrollBar()
+        bar.setValue(bar.value() + round(max(-60.0, min(60.0, distance))))
+        self._extend_to(self._mouse)
+
+    def _on_copied_shown(self) -> None:
+        self._copied = None
+        self._transcript.viewport().update()
+
+    def _extend_to(self, point: QPointF) -> None:
+        position = self._transcript.position_at(point)
+        if position is not None and self.selection.anchor is not None:
+            self.selection.set(self.selection.anchor, position)
+            self._selection_changed()
+
+    def _select_block(self, position: Position) -> None:
+        box = self._box(position)
+        if box is not None:
+            self._select_in(position, 0, box.text_length())
+
+    def _select_in(self, position: Position, start: int, end: int) -> None:
+        self.selection.set(Position(position.turn, position.box, start), Position(position.turn, position.box, end))
+        self._selection_changed()
+
+    def _box(self, position: Position):  # type: ignore[no-untyped-def]
+        boxes = self._transcript.views[position.turn].boxes
+        return boxes[position.box] if position.box < len(boxes) else None
+
+    def _selection_changed(self) -> None:
+        self._transcript.viewport().update()
+        self._transcript.selection_changed.emit()
+
+
+def _of(place: Place | None, index: int) -> Hotspot | None:
+    return place[1] if place is not None and place[0] == index else None
+
+
+def _is_same_place(one: Place | None, other: Place | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one[0] == other[0] and one[1].is_same(other[1])

@@ -1,0 +1,1 @@
+"""What the person chose: the preferences file, and forms made from the declarations of settings."""
