@@ -75,18 +75,14 @@ class ChatRendering:
         self._entries = entries_of(messages, shape)
         self._shape = shape
         self._control = control
-        self._mark = _unused_mark(
-            [template.source, *(text for m in messages for text in (m.text, m.reasoning))]
-        )
+        self._mark = _unused_mark([template.source, *(text for m in messages for text in (m.text, m.reasoning))])
         self._pattern = re.compile(re.escape(self._mark) + r"(\d+)([tr])([()])")
         self.plain = self._render(len(self._entries), is_marked=False, add_generation_prompt=True)
         self._marked = self._render(len(self._entries), is_marked=True, add_generation_prompt=True)
 
     def n_dropped(self) -> int:
         """How many messages with text are not in the rendering at all."""
-        found = {
-            int(match[1]) for match in self._pattern.finditer(self._marked) if match[2] == Field.TEXT.value
-        }
+        found = {int(match[1]) for match in self._pattern.finditer(self._marked) if match[2] == Field.TEXT.value}
         return sum(bool(m.text.strip()) and index not in found for index, m in enumerate(self._messages))
 
     def layout(self) -> Layout:
@@ -141,9 +137,7 @@ class ChatRendering:
             if (opening[1], opening[2], opening[3], closing[3]) != (closing[1], closing[2], "(", ")"):
                 return None
             literals.append(self._marked[position : opening.start()])
-            contents.append(
-                (int(opening[1]), Field(opening[2]), self._marked[opening.end() : closing.start()])
-            )
+            contents.append((int(opening[1]), Field(opening[2]), self._marked[opening.end() : closing.start()]))
             position = closing.end()
         literals.append(self._marked[position:])
         return literals, contents

@@ -75,9 +75,7 @@ def build_prompt(
 
 def _encodable(message: Message) -> Message:
     """Half of a surrogate pair, which a text field can hold, has no UTF-8."""
-    text, reasoning = (
-        field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning)
-    )
+    text, reasoning = (field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning))
     return replace(message, text=text, reasoning=reasoning)
 
 
@@ -101,9 +99,7 @@ def _lay_out(
     if layout.is_exact:
         return layout, shape.notices()
     # Without knowing where a text lies it can't be kept from becoming a control token later, so now.
-    escaped = [
-        replace(m, text=control.escape(m.text), reasoning=control.escape(m.reasoning)) for m in messages
-    ]
+    escaped = [replace(m, text=control.escape(m.text), reasoning=control.escape(m.reasoning)) for m in messages]
     if escaped == list(messages):
         return layout, shape.notices()
     rendering = ChatRendering(template, escaped, shape, control)
@@ -157,9 +153,7 @@ def _with_answer(
 # --- ids that are known ---
 
 
-def _sampled_stretches(
-    layout: Layout, messages: Sequence[Message], tokenizer: SegmentTokenizer
-) -> list[_Sampled]:
+def _sampled_stretches(layout: Layout, messages: Sequence[Message], tokenizer: SegmentTokenizer) -> list[_Sampled]:
     """The stretches of text whose ids are known, in order; each covers the whole text of its message."""
     prompt = layout.text[layout.turns[-1].start :]
     ends = [turn.start for turn in layout.turns[1:]]

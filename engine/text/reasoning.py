@@ -24,7 +24,12 @@ REASONING_TAGS = (
 )
 """The first is the most common; where a prompt has to name one and the template names none, it is used."""
 
-CHANNEL_TAGS = ("<|start|>assistant", "<|channel|>final<|message|>", "<|channel|>commentary<|message|>")
+CHANNEL_TAGS = (
+    "<|end|><|start|>assistant",
+    "<|start|>assistant",
+    "<|channel|>final<|message|>",
+    "<|channel|>commentary<|message|>",
+)
 """What leads from a channel of reasoning to the answer; it is part of neither."""
 
 

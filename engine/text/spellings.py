@@ -38,12 +38,8 @@ class ControlSpellings:
         escaped = text
         for start, _ in sorted(set(self.find(text, 0, len(text))), reverse=True):
             escaped = escaped[: start + 1] + "\u200b" + escaped[start + 1 :]
-        could_end = any(
-            text.startswith(spelling[n:]) for spelling in self._spellings for n in range(1, len(spelling))
-        )
-        could_begin = any(
-            text.endswith(spelling[:n]) for spelling in self._spellings for n in range(1, len(spelling))
-        )
+        could_end = any(text.startswith(spelling[n:]) for spelling in self._spellings for n in range(1, len(spelling)))
+        could_begin = any(text.endswith(spelling[:n]) for spelling in self._spellings for n in range(1, len(spelling)))
         return "\u200b" * could_end + escaped + "\u200b" * could_begin
 
 

@@ -72,19 +72,13 @@ def load_template(vocabulary: Vocabulary, source: str | None) -> ChatTemplate:
     try:
         return ChatTemplate(source, vocabulary)
     except EngineError:
-        return _built_in(
-            vocabulary, NoticeCode.TEMPLATE_UNUSABLE, "This model's chat template can't be read."
-        )
+        return _built_in(vocabulary, NoticeCode.TEMPLATE_UNUSABLE, "This model's chat template can't be read.")
 
 
 def _built_in(vocabulary: Vocabulary, code: NoticeCode, reason: str) -> ChatTemplate:
     form = builtin.form_for(vocabulary)
-    sentence = (
-        f"{reason} Kvasir uses the {form.name} form instead; answers may be worse than the model can do."
-    )
-    return ChatTemplate(
-        form.source, vocabulary, stop_strings=form.stop_strings, notices=(Notice(code, sentence),)
-    )
+    sentence = f"{reason} Kvasir uses the {form.name} form instead; answers may be worse than the model can do."
+    return ChatTemplate(form.source, vocabulary, stop_strings=form.stop_strings, notices=(Notice(code, sentence),))
 
 
 def _spelling(vocabulary: Vocabulary, token: int | None) -> str:

@@ -96,10 +96,7 @@ class SegmentTokenizer:
             return None
         for anchor in _ANCHORS:
             alone = self._vocabulary.tokenize(anchor, parse_special=False)
-            followed = (
-                self._vocabulary.tokenize(anchor + text, parse_special=False)
-                for text in ("a", " ", "\n", "<")
-            )
+            followed = (self._vocabulary.tokenize(anchor + text, parse_special=False) for text in ("a", " ", "\n", "<"))
             if alone and all(tokens[: len(alone)] == alone for tokens in followed):
                 return anchor, alone
         return None

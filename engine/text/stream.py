@@ -1,0 +1,216 @@
+"""Turns sampled tokens into the text that a person sees, as it arrives."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.text.reasoning import CHANNEL_TAGS, REASONING_TAGS
+from engine.text.vocabulary import Vocabulary
+
+
+class PartKind(StrEnum):
+    """What a stretch of generated text is; markup is not shown."""
+
+    ANSWER = "answer"
+    REASONING = "reasoning"
+    MARKUP = "markup"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of generated text; never empty."""
+
+    kind: PartKind
+    text: str
+
+
+class PieceDecoder:
+    """Joins the bytes of tokens to valid text: a character is held back until all its bytes are there."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+    def feed(self, piece: bytes) -> str:
+        """The text that is certain by now; bytes that can't begin or go on with a character become U+FFFD."""
+        return self._decoder.decode(piece)
+
+    def flush(self) -> str:
+        """What is left at the end: U+FFFD for a character that was cut off."""
+        text = self._decoder.decode(b"", final=True)
+        self._decoder.reset()
+        return text
+
+
+class StopStrings:
+    """Ends a text before the first stop string in it, holding back what could become one."""
+
+    def __init__(self, stop_strings: Iterable[str]) -> None:
+        self._stop_strings = tuple(stop for stop in stop_strings if stop)
+        self._held = ""
+        self.found: str | None = None
+
+    def feed(self, text: str) -> str:
+        """The text that is certain not to belong to a stop string; nothing more once one was `found`."""
+        if self.found is not None:
+            return ""
+        held = self._held + text
+        hits = [(held.find(stop), -len(stop), stop) for stop in self._stop_strings if stop in held]
+        if hits:
+            # With two at one place, the longer one is what was meant; the text is the same.
+            start, _, self.found = min(hits)
+            self._held = ""
+            return held[:start]
+        n_held = longest_beginning(held, self._stop_strings)
+        self._held = held[len(held) - n_held :]
+        return held[: len(held) - n_held]
+
+    def flush(self) -> str:
+        """What was held back and did not become a stop string after all."""
+        held, self._held = self._held, ""
+        return held
+
+
+class ReasoningSplitter:
+    """Tells reasoning from answer by the tags between them, wherever the text is cut.
+
+    A block opens only where no answer has begun, so that an answer may speak of tags. Blank space behind a
+    tag belongs to it. Joined again, the parts are what was fed.
+    """
+
+    def __init__(self, *, opened: bool = False) -> None:
+        """`opened`: the prompt ended inside a block, so only its closing tag will come."""
+        # None while the next text can still be either: at the start and behind a tag.
+        self._kind: PartKind | None = PartKind.REASONING if opened else None
+        self._closers = tuple({tags.closer for tags in REASONING_TAGS}) if opened else ()
+        self._follows_tag = opened
+        self._held = ""
+
+    def feed(self, text: str) -> list[Part]:
+        """The parts that are certain by now."""
+        self._held += text
+        parts: list[Part] = []
+        while self._held and self._step(parts):
+            pass
+        return _joined(parts)
+
+    def flush(self) -> list[Part]:
+        """What was held back; a block that never closed was reasoning to the end."""
+        parts: list[Part] = []
+        self._take(parts, self._kind or PartKind.ANSWER, len(self._held))
+        return parts
+
+    def _step(self, parts: list[Part]) -> bool:
+        """Take one stretch off what is held; False when only more text can tell what it is."""
+        n_blank = len(self._held) - len(self._held.lstrip())
+        if self._follows_tag:
+            self._take(parts, PartKind.MARKUP, n_blank)
+            self._follows_tag = not self._held
+            return bool(self._held)
+        if self._kind is None:
+            return self._begin(parts, n_blank)
+        tags = self._closers if self._kind is PartKind.REASONING else _LATER_TAGS
+        hits = [(self._held.find(tag), tag) for tag in tags if tag in self._held]
+        if not hits:
+            self._take(parts, self._kind, len(self._held) - longest_beginning(self._held, tags))
+            return False
+        start, tag = min(hits)
+        self._take(parts, self._kind, start)
+        self._pass(parts, tag, len(tag))
+        return True
+
+    def _begin(self, parts: list[Part], n_blank: int) -> bool:
+        begun = self._held[n_blank:]
+        tag = next((tag for tag in _FIRST_TAGS if begun.startswith(tag)), None)
+        if tag is not None:
+            self._pass(parts, tag, n_blank + len(tag))
+        elif any(tag.startswith(begun) for tag in _FIRST_TAGS):
+            return False
+        else:
+            self._kind = PartKind.ANSWER
+        return True
+
+    def _pass(self, parts: list[Part], tag: str, n_characters: int) -> None:
+        self._take(parts, PartKind.MARKUP, n_characters)
+        self._follows_tag = True
+        closer = next((tags.closer for tags in REASONING_TAGS if tags.opener == tag), None)
+        self._kind = None if closer is None else PartKind.REASONING
+        self._closers = () if closer is None else (closer,)
+
+    def _take(self, parts: list[Part], kind: PartKind, n_characters: int) -> None:
+        if n_characters:
+            parts.append(Part(kind, self._held[:n_characters]))
+            self._held = self._held[n_characters:]
+
+
+class AnswerStream:
+    """Sampled tokens in, parts of valid text out, up to the first stop string.
+
+    A token that ends the generation adds nothing.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, *, stop_strings: Sequence[str] = (), reasoning_opened: bool = False
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._decoder = PieceDecoder()
+        self._stop_strings = StopStrings(stop_strings)
+        self._splitter = ReasoningSplitter(opened=reasoning_opened)
+
+    @property
+    def stop_string(self) -> str | None:
+        """The stop string that ended the text, once one did; the generation is over then."""
+        return self._stop_strings.found
+
+    def feed(self, token: int) -> list[Part]:
+        """The parts that became certain with `token`; none after a stop string."""
+        text = self._decoder.feed(self._visible_piece(token))
+        return self._splitter.feed(self._stop_strings.feed(text))
+
+    def finish(self) -> list[Part]:
+        """What was held back, once no more tokens come."""
+        text = self._stop_strings.feed(self._decoder.flush()) + self._stop_strings.flush()
+        return _joined([*self._splitter.feed(text), *self._splitter.flush()])
+
+    def _visible_piece(self, token: int) -> bytes:
+        if self._vocabulary.is_end_of_generation(token):
+            return b""
+        piece = self._vocabulary.piece(token)
+        if piece:
+            return piece
+        # Some models have control tokens for the tags around reasoning.
+        spelling = self._vocabulary.spelling(token)
+        return spelling.encode() if spelling in _CONTROL_TAGS else b""
+
+
+_FIRST_TAGS = (*(tags.opener for tags in REASONING_TAGS), *CHANNEL_TAGS)
+_LATER_TAGS = tuple(tag for tag in _FIRST_TAGS if tag.startswith("<|"))
+_CONTROL_TAGS = frozenset(
+    part
+    for tag in (*_FIRST_TAGS, *(tags.closer for tags in REASONING_TAGS))
+    for part in (tag, *re.findall(r"<\|[^|]*\|>", tag))
+)
+
+
+def longest_beginning(text: str, strings: Iterable[str]) -> int:
+    """How many characters at the end of `text` are the beginning, but not the whole, of one of `strings`."""
+    longest = 0
+    for string in strings:
+        for length in range(min(len(string) - 1, len(text)), longest, -1):
+            if text.endswith(string[:length]):
+                longest = length
+                break
+    return longest
+
+
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    joined: list[Part] = []
+    for part in parts:
+        if joined and joined[-1].kind is part.kind:
+            joined[-1] = Part(part.kind, joined[-1].text + part.text)
+        else:
+            joined.append(part)
+    return joined
