@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from engine.cache.plan import MemoryPlan
 from engine.errors import ErrorCode
 from engine.settings import LoadSettings, PolicySettings, SamplingSettings
 from engine.text.chat import Message
@@ -24,6 +25,15 @@ class Command:
 @dataclass(frozen=True)
 class LoadModel(Command):
     """Load a GGUF file, in place of the model loaded before; answered by ModelLoaded or Failed(request_id)."""
+
+    request_id: int
+    path: str
+    settings: LoadSettings = LoadSettings()
+
+
+@dataclass(frozen=True)
+class PlanMemory(Command):
+    """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer."""
 
     request_id: int
     path: str
@@ -218,6 +228,7 @@ class NoticeCode(StrEnum):
     TEMPLATE = "template"
     CACHE = "cache"
     CPU_ONLY = "cpu_only"
+    BACKEND_UNUSABLE = "backend_unusable"
     ENGINE_RESTARTED = "engine_restarted"
 
 
@@ -265,6 +276,13 @@ class LoadProgress(Event):
 class ModelLoaded(Event):
     request_id: int
     facts: ModelFacts
+
+
+@dataclass(frozen=True)
+class LoadCancelled(Event):
+    """A load was stopped; no model is loaded now."""
+
+    request_id: int
 
 
 @dataclass(frozen=True)
@@ -318,6 +336,12 @@ class TokensCounted(Event):
     n_tokens: int
     n_draft: int
     n_room: int
+
+
+@dataclass(frozen=True)
+class MemoryPlanned(Event):
+    request_id: int
+    plan: MemoryPlan
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,11 @@ def bytes_per_row(cache_type: CacheType, n_elements: int) -> int:
     return _TYPES[cache_type].row_bytes(n_elements)
 
 
+def block_size(cache_type: CacheType) -> int:
+    """Elements that the type packs together; a head must be a whole number of them."""
+    return _TYPES[cache_type].block_size
+
+
 def can_hold_heads(info: ModelInfo, type_k: CacheType, type_v: CacheType) -> bool:
     """Whether the types' blocks divide every head of the model; llama.cpp refuses the pair otherwise."""
     return all(
