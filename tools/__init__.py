@@ -1,0 +1,1 @@
+"""How a clone becomes a running program: what `make run` and `make test` do."""

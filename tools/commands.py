@@ -1,0 +1,79 @@
+"""The two commands: `run` opens the window, `test` runs every check."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from tools.machine import Machine
+from tools.prerequisites import SetupError, require_qt_libraries
+from tools.stamp import Wish, read_stamp, venv_python
+
+ROOT = Path(__file__).resolve().parent.parent
+USAGE = "usage: bootstrap.py run [arguments of the window] | test [arguments of pytest]"
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out `run` or `test`; the exit status. Nothing that is known to go wrong ends in a traceback."""
+    if not arguments or arguments[0] not in {"run", "test"}:
+        print(USAGE, file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, _on_sigterm)
+    machine = Machine()
+    command, rest = arguments[0], arguments[1:]
+    try:
+        wish = Wish.of(machine.environ, dev=command == "test")
+        require_qt_libraries(machine, windowed=command == "run")
+        stamp = read_stamp(ROOT)
+        if stamp is None or not stamp.satisfies(wish, ROOT):
+            from tools.environment import Environment
+
+            Environment(ROOT, machine).set_up(wish)
+        return _open_window(rest) if command == "run" else _check_everything(rest)
+    except SetupError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"The set-up can't go on: {error.strerror} ({error.filename}).", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped; the next run goes on from here.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _on_sigterm(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)  # an exception, so that child processes are ended and half-made files removed
+
+
+def _open_window(arguments: Sequence[str]) -> int:
+    command = [str(venv_python(ROOT)), "-m", "app", *arguments]
+    os.chdir(ROOT)
+    if sys.platform != "win32":  # exec there would give the prompt back while the window is open
+        sys.stdout.flush()
+        os.execv(command[0], command)
+    return subprocess.run(command, check=False).returncode
+
+
+def _check_everything(arguments: Sequence[str]) -> int:
+    python = str(venv_python(ROOT))
+    checks = {
+        "ruff": [python, "-m", "ruff", "check", "--quiet"],
+        "ruff format": [python, "-m", "ruff", "format", "--check", "--quiet"],
+        "mypy": [python, "-m", "mypy"],
+        "import-linter": [str(Path(python).parent / "lint-imports"), "--no-cache"],
+        "pytest": [python, "-m", "pytest", *arguments],
+    }
+    failed = []
+    for name, command in checks.items():
+        print(f"== {name}", flush=True)
+        if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
+            failed.append(name)
+    if failed:
+        print(f"Not in order: {', '.join(failed)}.", file=sys.stderr)
+    return 1 if failed else 0
