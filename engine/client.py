@@ -25,6 +25,7 @@ from engine.messages import (
     Failed,
     Finished,
     Generate,
+    LoadCancelled,
     LoadModel,
     LoadProgress,
     LoadStage,
@@ -188,11 +189,14 @@ class EngineClient:
         self._render_deadline = time.monotonic() + RENDER_TIMEOUT_S if isinstance(event, RenderStarted) else None
         if isinstance(event, LoadProgress):
             self._stage = event.stage
-        if isinstance(event, (Finished, Failed, ModelLoaded, TokensCounted)) and event.request_id is not None:
+        if (
+            isinstance(event, (Finished, Failed, ModelLoaded, LoadCancelled, TokensCounted))
+            and event.request_id is not None
+        ):
             request = self._open_requests.pop(event.request_id, None)
             if isinstance(request, LoadModel):
                 self._stage = None
-                if isinstance(event, Failed) and self._model is request:
+                if not isinstance(event, ModelLoaded) and self._model is request:
                     self._is_model_wanted = False
         if isinstance(event, EngineReady):
             self._recovery.note_ready(event)

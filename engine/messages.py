@@ -355,6 +355,11 @@ class Finished(Event):
     reasoning: str
     token_ids: tuple[int, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        """The costs stand beside the rest, not one level down."""
+        plain = super().to_json()
+        return {**plain, **plain.pop("stats")}
+
 
 @dataclass(frozen=True)
 class Failed(Event):

@@ -34,7 +34,7 @@ MAX_ELEMENTS = 2**62
 MAX_ALIGNMENT = 1 << 20
 _TENSOR_NAME_BYTES = 64
 _MAX_DIMENSIONS = 4
-_CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 _STRING, _ARRAY, _BOOL = 8, 9, 7
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d"}
@@ -287,7 +287,7 @@ class _HeaderReader:
         """The next `count` bytes, fewer at the end of the file, without stepping over them."""
         if len(self._buffer) - self._at < count:
             kept = self._buffer[self._at :]
-            more = self._file.read(max(count - len(kept), _CHUNK_BYTES))
+            more = self._file.read(max(count - len(kept), CHUNK_BYTES))
             self._buffer, self._at = kept + more, 0
             self._buffer_end += len(more)
         return self._buffer[self._at : self._at + count]

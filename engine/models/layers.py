@@ -163,9 +163,7 @@ def _layers_with_cells(metadata: Metadata, n_all: int, recurrent: tuple[bool, ..
     return tuple(one and layer < n_own for layer, one in enumerate(with_cells))
 
 
-def _windows(
-    metadata: Metadata, n_all: int, n_used: int, recurrent: tuple[bool, ...]
-) -> tuple[int, tuple[bool, ...]]:
+def _windows(metadata: Metadata, n_all: int, n_used: int, recurrent: tuple[bool, ...]) -> tuple[int, tuple[bool, ...]]:
     """The window's size and the layers that have one."""
     nowhere = (False,) * n_all
     rule = architecture.WINDOWS.get(metadata.architecture)

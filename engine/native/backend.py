@@ -195,6 +195,7 @@ class NativeContext:
             )
         self._memory = llama.llama_get_memory(self.pointer)
         self.n_batch = int(llama.llama_n_batch(self.pointer))
+        self.n_ubatch = int(llama.llama_n_ubatch(self.pointer))
         self._batch = llama.llama_batch_init(self.n_batch, 0, 1)
         for i in range(self.n_batch):
             self._batch.n_seq_id[i] = 1
@@ -203,6 +204,8 @@ class NativeContext:
         self._interrupt: Callable[[], bool] | None = None
         self._next_look = 0.0
         self.traits = self._find_traits(settings)
+        self.has_flash_attention = settings.flash_attn is not FlashAttention.OFF
+        self.n_layer_gpu = 0
 
     def _find_traits(self, settings: LoadSettings) -> MemoryTraits:
         model, pointer = self._model, self._model.pointer
@@ -303,6 +306,21 @@ class NativeContext:
 
     def sample(self, sampler: Sampler) -> int:
         return sampler.sample(self.pointer)
+
+    def evaluate_blank(self, n_tokens: int) -> None:
+        """Decode some tokens and forget them: pages weights in, and shows before any chat whether decoding works."""
+        vocabulary = self._model.vocabulary
+        token = vocabulary.bos if vocabulary.bos is not None else vocabulary.eos or 0
+        for n in (min(n_tokens, self.n_batch), 1):
+            outcome = self.decode([token] * n, self.last_position() + 1)
+            if outcome.status is not DecodeStatus.DONE:
+                raise EngineError(
+                    ErrorCode.DECODE_FAILED,
+                    "The model loads but can't compute with these settings: try f16 for K and V, or fewer GPU layers.",
+                    f"warm-up decode {outcome.status}",
+                )
+        self.synchronize()
+        self.clear()
 
     def synchronize(self) -> None:
         """Wait for the device: a decode on a GPU returns before its work is done."""

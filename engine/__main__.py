@@ -1,0 +1,59 @@
+"""The headless command line, ``python -m engine``: inspect, plan, chat and measure without a window."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from engine.errors import EngineError
+
+COMMANDS = {
+    "inspect": "what a model's header says, and what its cache costs",
+    "plan": "exact bytes before the load",
+    "chat": "one user turn for each line of input",
+    "perplexity": "how well a model predicts a text under a cache policy",
+    "bench": "speeds beside the bare llama.cpp loop",
+    "rpc-worker": "lend this machine's CPU to another Kvasir",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0, or 1 with one sentence on standard error."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    parser = argparse.ArgumentParser(prog="kvasir-engine", description=__doc__)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    wanted = next((argument for argument in arguments if argument in COMMANDS), None)
+    for name, words in COMMANDS.items():
+        command = commands.add_parser(name, help=words, description=words)
+        if name == wanted:
+            # Only the command that runs is imported: llama.cpp is not loaded to print a help page.
+            module = importlib.import_module(f"engine.commands.{name.replace('-', '_')}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    args = parser.parse_args(arguments)
+    try:
+        return int(args.run(args))
+    except EngineError as error:
+        print(error.message, file=sys.stderr)
+        if os.environ.get("KVASIR_DEBUG"):
+            print(error.detail, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of our output went away: nothing left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def print_report(report: dict[str, object], table: str, *, as_json: bool) -> None:
+    """One JSON object, or a table that a person can read."""
+    print(json.dumps(report, ensure_ascii=False) if as_json else table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""``inspect``: what a model's header says, and what each cache type costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from engine.commands import options
+from engine.models.inspect import inspect_report, inspect_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``inspect``."""
+    options.add_model(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the report; raises EngineError for a file that is no model."""
+    report = inspect_report(options.model_path(args))
+    print(json.dumps(report, ensure_ascii=False) if args.json else inspect_table(report))
+    return 0

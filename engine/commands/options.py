@@ -1,0 +1,90 @@
+"""Options that several commands share, made from the settings' declarations."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from engine.settings import (
+    Declaration,
+    LoadSettings,
+    PolicySettings,
+    SamplingSettings,
+    declarations,
+)
+from engine.starter import STARTER, starter_path
+
+
+def add_settings(parser: argparse.ArgumentParser, settings_class: type, *, title: str) -> None:
+    """One option for each setting: ``--n-ctx N``; on/off settings also without a value, ``--swa-full``."""
+    group = parser.add_argument_group(title)
+    for declaration in declarations(settings_class):
+        _add_setting(group, declaration)
+
+
+def _add_setting(group: argparse._ArgumentGroup, declaration: Declaration) -> None:
+    default = declaration.none_label if declaration.default is None else declaration.default
+    words = declaration.help.replace("%", "%%") + f" ({declaration.allowed()}; default {_shown(default)})".replace(
+        "%", "%%"
+    )
+    flags = [declaration.flag, *(_SHORT.get(declaration.name, ()))]
+    if declaration.kind is bool:
+        group.add_argument(
+            *flags, dest=declaration.name, nargs="?", const="on", default=None, metavar="on|off", help=words
+        )
+    else:
+        metavar = "|".join(declaration.choices) or declaration.unit.upper() or "VALUE"
+        group.add_argument(*flags, dest=declaration.name, default=None, metavar=metavar, help=words)
+
+
+_SHORT = {"n_threads": ("--threads",)}
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return "empty" if default == () else str(default)
+
+
+def settings_from(args: argparse.Namespace, settings_class: type) -> Any:
+    """The settings that were given, the rest at their defaults; raises EngineError(SETTING_INVALID)."""
+    given = {
+        d.name: d.parse(getattr(args, d.name))
+        for d in declarations(settings_class)
+        if getattr(args, d.name) is not None
+    }
+    return settings_class(**given)
+
+
+def add_cache_options(parser: argparse.ArgumentParser) -> None:
+    """Everything that decides what is in the cache, and what it costs."""
+    add_settings(parser, LoadSettings, title="model and cache")
+    add_settings(parser, PolicySettings, title="when the cache is full")
+
+
+def load_settings(args: argparse.Namespace) -> LoadSettings:
+    settings: LoadSettings = settings_from(args, LoadSettings)
+    return settings
+
+
+def policy_settings(args: argparse.Namespace) -> PolicySettings:
+    settings: PolicySettings = settings_from(args, PolicySettings)
+    return settings
+
+
+def sampling_settings(args: argparse.Namespace) -> SamplingSettings:
+    settings: SamplingSettings = settings_from(args, SamplingSettings)
+    return settings
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model", metavar="MODEL", help=f"a GGUF file, or “{STARTER}” for the model that comes with Kvasir"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def model_path(args: argparse.Namespace) -> Path:
+    """The file that MODEL names; raises EngineError(STARTER_MISSING)."""
+    return starter_path() if args.model == STARTER else Path(args.model)

@@ -1,0 +1,318 @@
+"""What the engine process works with: the back ends, at most one loaded model, and the chat in its cache."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from engine.answer import Answer
+from engine.cache import check, window
+from engine.cache.geometry import CacheShape, kv_bytes, layer_bytes_per_token, layer_cells, recurrent_bytes
+from engine.cache.manager import CacheManager
+from engine.errors import EngineError, ErrorCode
+from engine.messages import (
+    Command,
+    CountTokens,
+    EngineReady,
+    Event,
+    ForgetChat,
+    Generate,
+    LoadCancelled,
+    LoadModel,
+    LoadProgress,
+    LoadStage,
+    ModelFacts,
+    ModelLoaded,
+    Notice,
+    NoticeCode,
+    TokensCounted,
+)
+from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
+from engine.native.backend import NativeContext, NativeModel
+from engine.native.devices import Ggml
+from engine.native.log import NativeLog
+from engine.options import EngineOptions
+from engine.settings import GpuLayers, LoadSettings
+from engine.text.chat import Message, Prompt
+from engine.text.prompt import build_prompt
+from engine.text.template import ChatTemplate, load_template
+from engine.wording import gibibytes
+
+PROGRESS_PERIOD_S = 0.05
+WARM_UP_TOKENS = 8
+GPU_CHUNK_S = 0.2
+"""A decode on a GPU can't be interrupted: prompts go there in chunks that take about this long."""
+GPU_CHUNK_MIN = 16
+
+
+class LoadedModel:
+    """A model, its context and the manager of its cache."""
+
+    def __init__(self, info: ModelInfo, settings: LoadSettings, model: NativeModel, context: NativeContext) -> None:
+        self.info = info
+        self.settings = settings
+        self.model = model
+        self.context = context
+        self.template: ChatTemplate = load_template(model.vocabulary, info.chat_template)
+        self.chat_id = ""
+        self.manager = CacheManager(context, feed_size=self._feed_size())
+        self.shape = CacheShape(
+            n_ctx=context.traits.n_cells,
+            type_k=settings.type_k,
+            type_v=settings.type_v,
+            n_ubatch=context.n_ubatch,
+            swa_full=settings.swa_full,
+            flash_attn=context.has_flash_attention,
+        )
+
+    def _feed_size(self) -> int:
+        """Tokens of a prompt evaluated in one call: a micro-batch, or what a GPU does in a fifth of a second."""
+        context = self.context
+        if not context.n_layer_gpu:
+            return context.n_ubatch
+        n_tokens = min(64, context.n_ubatch, context.n_batch)
+        started = time.perf_counter()
+        context.evaluate_blank(n_tokens)
+        rate = n_tokens / max(1e-6, time.perf_counter() - started)
+        chunk = GPU_CHUNK_MIN
+        while chunk * 2 <= min(context.n_ubatch, rate * GPU_CHUNK_S):
+            chunk *= 2
+        return chunk
+
+    def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False) -> Prompt:
+        """The chat's tokens; raises EngineError(TEMPLATE_FAILED)."""
+        return build_prompt(self.model.vocabulary, self.template, messages, continue_last=continue_last)
+
+    def used_kv_bytes(self, n_used: int) -> int:
+        """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""
+        settings = self.settings
+        return sum(
+            layer_bytes_per_token(layer, settings.type_k, settings.type_v)
+            * min(n_used, layer_cells(self.info, layer, self.shape))
+            for layer in self.info.layers
+        )
+
+    def close(self) -> None:
+        self.context.close()
+        self.model.close()
+
+
+class Session:
+    """Carries out commands; every answer goes through ``emit``.
+
+    ``is_cancelled(request_id)`` is asked while a command runs. Raises EngineError where a request can't be done.
+    """
+
+    def __init__(
+        self, options: EngineOptions, emit: Callable[[Event], None], is_cancelled: Callable[[int], bool]
+    ) -> None:
+        self._options = options
+        self._emit = emit
+        self._is_cancelled = is_cancelled
+        self._log = NativeLog()
+        self._ggml = Ggml()
+        self._loaded: LoadedModel | None = None
+        backends = self._ggml.load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
+        unreachable = self._add_rpc_servers()
+        devices = self._ggml.devices()
+        emit(EngineReady(versions(), backends.names, devices, backends.cpu_variant, backends.cpu_variants))
+        for name in backends.failed:
+            # A GPU back end whose driver is not there is the normal case on most machines.
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, f"The back end {name} can't be used here.", self._log.tail()))
+        for message in unreachable:
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
+
+    def _add_rpc_servers(self) -> list[str]:
+        failures = []
+        for endpoint in self._options.rpc_servers:
+            try:
+                self._ggml.add_rpc_server(endpoint)
+            except EngineError as error:
+                failures.append(error.message)
+        return failures
+
+    def carry_out(self, command: Command) -> None:
+        """Do what a command says."""
+        match command:
+            case LoadModel():
+                self._load(command)
+            case Generate():
+                loaded = self._require_model()
+                loaded.chat_id = command.chat_id
+                Answer(loaded, command, self._emit, lambda: self._is_cancelled(command.request_id)).give()
+            case CountTokens():
+                self._count(command)
+            case ForgetChat():
+                if self._loaded is not None and self._loaded.chat_id == command.chat_id:
+                    self._loaded.manager.forget()
+            case _:
+                raise EngineError(ErrorCode.INTERNAL, "The engine got a command it does not know.", repr(command))
+
+    def close(self) -> None:
+        """Free everything."""
+        self._unload()
+        self._log.close()
+
+    def _require_model(self) -> LoadedModel:
+        if self._loaded is None:
+            raise EngineError(ErrorCode.NO_MODEL, "No model is loaded: choose one first.")
+        return self._loaded
+
+    def _unload(self) -> None:
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None
+
+    # Loading
+
+    def _load(self, command: LoadModel) -> None:
+        self._emit(LoadProgress(command.request_id, LoadStage.READING, 0.0))
+        info = read_model_info(Path(command.path))
+        require_chat_model(info)
+        settings, notices = check.check_load(info, command.settings)
+        # The old model's memory is free before the new one takes any.
+        self._unload()
+        if self._options.without_extra_bufts:
+            settings = replace(settings, use_extra_bufts=False)
+        require_memory(info, settings)
+        settings = self._with_gpu_layers(info, settings)
+        try:
+            self._loaded = self._load_native(command, info, settings)
+        except LoadWasCancelled:
+            self._emit(LoadCancelled(command.request_id))
+            return
+        for adjusted in notices:
+            self._emit(adjusted)
+        for notice in self._loaded.template.notices:
+            self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
+        self._emit(ModelLoaded(command.request_id, facts(self._loaded)))
+
+    def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings) -> LoadSettings:
+        """Fill in how many layers go to the GPU where that is left to Kvasir."""
+        if settings.n_gpu_layers is GpuLayers.AUTO and not any(d.kind in ("gpu", "igpu") for d in self._ggml.devices()):
+            return replace(settings, n_gpu_layers=0)
+        return settings
+
+    def _load_native(self, command: LoadModel, info: ModelInfo, settings: LoadSettings) -> LoadedModel:
+        request_id = command.request_id
+        last_emit = 0.0
+
+        def on_progress(fraction: float) -> bool:
+            nonlocal last_emit
+            now = time.monotonic()
+            if now - last_emit > PROGRESS_PERIOD_S or fraction >= 1.0:
+                last_emit = now
+                self._emit(LoadProgress(request_id, LoadStage.WEIGHTS, fraction))
+            return not self._is_cancelled(request_id)
+
+        try:
+            model = NativeModel(info.path, settings, self._log, on_progress=on_progress)
+        except EngineError as error:
+            if self._is_cancelled(request_id):
+                raise LoadWasCancelled from error
+            if not info.is_architecture_known:
+                raise EngineError(
+                    ErrorCode.MODEL_ARCHITECTURE_UNKNOWN,
+                    f"This is a “{info.architecture}” model, which this version can't run: it needs a newer Kvasir.",
+                    error.detail,
+                ) from error
+            raise
+        try:
+            self._emit(LoadProgress(request_id, LoadStage.CONTEXT, 0.0))
+            context = NativeContext(model, settings, self._log)
+            try:
+                self._emit(LoadProgress(request_id, LoadStage.WARM_UP, 0.0))
+                context.evaluate_blank(WARM_UP_TOKENS)
+                if self._is_cancelled(request_id):
+                    raise LoadWasCancelled
+                return LoadedModel(info, settings, model, context)
+            except BaseException:
+                context.close()
+                raise
+        except BaseException:
+            model.close()
+            raise
+
+    # Counting
+
+    def _count(self, command: CountTokens) -> None:
+        loaded = self._require_model()
+        draft = Message("user", command.draft)
+        prompt = loaded.prompt((*command.messages, draft))
+        turn = next((t for t in reversed(prompt.turns) if t.message_index == len(command.messages)), prompt.turns[-1])
+        limits = loaded.manager.limits
+        self._emit(
+            TokensCounted(
+                command.request_id, len(prompt.tokens), turn.end - turn.start, limits.capacity - limits.n_sink
+            )
+        )
+
+
+class LoadWasCancelled(Exception):
+    """The person stopped a load."""
+
+
+def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
+    """Refuse a cache that can't lie in this machine's memory: the system would end the process in mid-load.
+
+    Raises EngineError(OUT_OF_MEMORY).
+    """
+    n_ctx = settings.n_ctx or info.n_ctx_train
+    shape = CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full, n_ubatch=settings.n_ubatch)
+    needed = kv_bytes(info, shape).total + recurrent_bytes(info)
+    memory = psutil.virtual_memory()
+    if settings.n_gpu_layers == 0 and needed > memory.available:
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"A context window of {n_ctx} tokens needs {gibibytes(needed)} for K and V, and {gibibytes(memory.available)} "
+            "are free: make it smaller, or choose q8_0 or q4_0 for K and V.",
+            f"kv {needed} bytes, available {memory.available}, total {memory.total}",
+        )
+
+
+def versions() -> dict[str, str]:
+    """Versions that a bug report needs."""
+    names = {"kvasir": "kvasir", "llama_cpp": "llama-cpp-python"}
+    found = {"python": platform.python_version(), "system": platform.platform(terse=True)}
+    for key, name in names.items():
+        try:
+            found[key] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[key] = "unknown"
+    return found
+
+
+def facts(loaded: LoadedModel) -> ModelFacts:
+    """What was loaded, and what it really got."""
+    info, context, settings = loaded.info, loaded.context, loaded.settings
+    kv = kv_bytes(info, loaded.shape)
+    policies = window.allowed_policies(context.traits.kind)
+    return ModelFacts(
+        path=str(info.path),
+        name=info.name,
+        architecture=info.architecture,
+        quantization=info.quantization,
+        n_params=info.n_params,
+        size_bytes=info.size_bytes,
+        n_layer=loaded.model.n_layer,
+        n_layer_gpu=context.n_layer_gpu,
+        n_ctx=context.traits.n_cells,
+        n_ctx_train=loaded.model.n_ctx_train,
+        n_batch=context.n_batch,
+        n_ubatch=context.n_ubatch,
+        type_k=settings.type_k,
+        type_v=settings.type_v,
+        flash_attn=context.has_flash_attention,
+        kv_bytes_per_token=sum(layer_bytes_per_token(layer, settings.type_k, settings.type_v) for layer in info.layers),
+        kv_k_bytes=kv.k,
+        kv_v_bytes=kv.v,
+        policies=tuple(policies),
+        default_policy=policies[0],
+        devices=(),
+    )

