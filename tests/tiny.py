@@ -122,9 +122,7 @@ class _Model:
         else:
             self._add_attention_metadata()
         for key, value in spec.extra:
-            self._writer.add_key_value(
-                key, list(value) if isinstance(value, tuple) else value, _value_type(value)
-            )
+            self._writer.add_key_value(key, list(value) if isinstance(value, tuple) else value, _value_type(value))
         self._add_weights("token_embd.weight", len(vocabulary()), spec.n_embd)
         self._add_ones("token_embd_norm.weight" if spec.arch == "lfm2" else "output_norm.weight", spec.n_embd)
         if spec.arch == "gpt2":
