@@ -15,6 +15,7 @@ from jinja2 import ext, nodes, parser, runtime, sandbox, visitor
 MAX_RENDERED = 16_000_000
 """Characters that a template, or any string or list inside it, may grow to."""
 _MAX_INTEGER_BITS = 4096
+_MAX_ITEMS = 200_000  # twice what Jinja2's own range gives
 _MAX_WIDTH = 1000  # columns that text may be padded to
 _MAX_DATE_FORMAT = 200
 
@@ -174,11 +175,14 @@ def _weighed(value: Any) -> Any:
 
 
 def _weigh(value: Any) -> int:
-    """About how many characters `value` has when written out; stops counting beyond the bound."""
-    total, left = 0, [value]
-    while left and total <= MAX_RENDERED:
+    """About how many characters `value` has when written out; refuses one with very many items at once."""
+    total, n_items, left = 0, 0, [value]
+    while left:
         item = left.pop()
+        n_items += 1
         total += len(item) if isinstance(item, str) else 1
+        if n_items > _MAX_ITEMS:
+            raise TooMuch(f"more than {_MAX_ITEMS} items")
         if isinstance(item, dict):
             left.extend(item.keys())
             left.extend(item.values())

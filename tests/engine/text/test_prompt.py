@@ -1,0 +1,378 @@
+"""Prompts: turns, shapes a template accepts, BOS, and ids that are kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import EngineError, ErrorCode
+from engine.text.chat import Message, NoticeCode, Prompt
+from engine.text.prompt import build_prompt
+from engine.text.template import ChatTemplate, load_template
+from tests.engine.text.fake_vocabulary import FakeVocabulary
+from tests.engine.text.templates import MODELS, Model, model
+
+SYSTEM = Message("system", "Be brief.")
+CHAT = (
+    SYSTEM,
+    Message("user", "hello there"),
+    Message("assistant", "Hi!"),
+    Message("user", "  say\n\nmore\n"),
+    Message("assistant", "more"),
+    Message("user", "thanks"),
+)
+
+
+def build(model: Model, *messages: Message, continue_last: bool = False) -> Prompt:
+    prompt = build_prompt(model.vocabulary, model.template, messages, continue_last=continue_last)
+    assert [turn.start for turn in prompt.turns] == [0, *(turn.end for turn in prompt.turns[:-1])]
+    assert prompt.turns[-1].end == len(prompt.tokens)
+    return prompt
+
+
+def turns_of(model: Model, prompt: Prompt) -> list[tuple[str, int | None, str]]:
+    return [
+        (turn.role, turn.message_index, model.vocabulary.text_of(prompt.tokens[turn.start : turn.end]))
+        for turn in prompt.turns
+    ]
+
+
+def codes(prompt: Prompt) -> list[NoticeCode]:
+    return [notice.code for notice in prompt.notices]
+
+
+# --- turns ---
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_message_and_the_generation_prompt_is_a_turn_with_its_own_text(name: str) -> None:
+    chat = model(name)
+    prompt = build(chat, *CHAT)
+    turns = turns_of(chat, prompt)
+    assert [index for _, index, _ in turns] == [0, 1, 2, 3, 4, 5, None]
+    assert [role for role, _, _ in turns] == [*(message.role for message in CHAT), "assistant"]
+    for (_, _, text), message in zip(turns, CHAT, strict=False):
+        assert message.text.strip() in text
+        assert not any(other.text.strip() in text for other in CHAT if other.text.strip() not in message.text)
+
+
+@pytest.mark.parametrize(
+    ("name", "turn", "text"),
+    [
+        ("smollm", 1, "<|im_start|>user\nhello there<|im_end|>\n"),
+        ("smollm", 2, "<|im_start|>assistant\nHi!<|im_end|>\n"),
+        ("smollm", 6, "<|im_start|>assistant\n"),
+        ("llama3", 0, "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|>"),
+        ("llama3", 4, "<|start_header_id|>assistant<|end_header_id|>\n\nmore<|eot_id|>"),
+        ("gemma", 0, "<bos><start_of_turn>user\nBe brief.\n\n"),
+        ("gemma", 1, "hello there<end_of_turn>\n"),
+        ("gemma", 6, "<start_of_turn>model\n"),
+        ("mistral", 2, " Hi!</s>"),
+        ("mistral", 6, ""),
+        ("llama2", 1, "hello there [/INST]"),
+        ("r1", 2, "<｜Assistant｜>Hi!<｜end▁of▁sentence｜>"),
+        ("r1", 6, "<｜Assistant｜><think>\n"),
+        # Its template writes an end of text where a chat ends, which is no part of any turn.
+        ("phi3", 2, "<|assistant|> \nHi!<|end|> \n"),
+        ("phi3", 6, "<|assistant|> \n"),
+        ("qwen3", 4, "<|im_start|>assistant\nmore<|im_end|>\n"),
+    ],
+)
+def test_a_turn_has_the_template_tokens_around_its_message(name: str, turn: int, text: str) -> None:
+    chat = model(name)
+    assert turns_of(chat, build(chat, *CHAT))[turn][2] == text
+
+
+@pytest.mark.parametrize("name", ["smollm", "llama3", "qwen3", "r1", "typed"])
+def test_the_whole_is_tokenized_as_the_template_wrote_it(name: str) -> None:
+    chat = model(name)
+    prompt = build(chat, *CHAT)
+    rendered = chat.vocabulary.text_of(prompt.tokens)
+    assert list(prompt.tokens) == chat.vocabulary.tokenize(rendered, parse_special=True)
+
+
+def test_a_default_system_prompt_of_the_template_belongs_to_the_first_turn() -> None:
+    chat = model("smollm")
+    (role, index, text), _ = turns_of(chat, build(chat, Message("user", "hello")))
+    assert (role, index) == ("user", 0)
+    assert text.startswith("<|im_start|>system\nYou help.")
+
+
+def test_a_message_without_text_joins_the_turn_before_it() -> None:
+    chat = model("smollm")
+    prompt = build(chat, Message("user", "hello"), Message("assistant", ""), Message("user", "there"))
+    assert [turn.message_index for turn in prompt.turns] == [0, 2, None]
+
+
+def test_no_messages_are_only_a_generation_prompt() -> None:
+    chat = model("smollm")
+    assert turns_of(chat, build(chat)) == [("assistant", None, "<|im_start|>assistant\n")]
+
+
+def test_a_border_inside_a_token_belongs_to_the_earlier_turn() -> None:
+    vocabulary = FakeVocabulary()
+    source = (
+        "{% for m in messages %}{{ m.content + '\n' }}{% endfor %}{% if add_generation_prompt %}{{ '\n' }}{% endif %}"
+    )
+    chat = Model("joins", vocabulary, ChatTemplate(source, vocabulary))
+    assert turns_of(chat, build(chat, Message("user", "Hi"))) == [
+        ("user", 0, "Hi\n\n"),
+        ("assistant", None, ""),
+    ]
+
+
+def test_turns_are_found_in_a_long_chat_with_few_renderings() -> None:
+    chat = model("qwen3")
+    messages = [Message(("user", "assistant")[n % 2], f"text {n}", reasoning=f"why {n}" * (n % 2)) for n in range(301)]
+    prompt = build(chat, *messages)
+    assert [turn.message_index for turn in prompt.turns] == [*range(301), None]
+    assert all(text.count("<|im_start|>") == 1 for _, _, text in turns_of(chat, prompt))
+
+
+# --- shapes ---
+
+
+@pytest.mark.parametrize("name", ["gemma", "mistral", "drops_system"])
+def test_a_refused_or_dropped_system_prompt_begins_the_first_user_turn(name: str) -> None:
+    chat = model(name)
+    prompt = build(chat, SYSTEM, Message("user", "hello"))
+    assert codes(prompt) == [NoticeCode.SYSTEM_MOVED]
+    assert "Be brief.\n\nhello" in chat.vocabulary.text_of(prompt.tokens)
+
+
+@pytest.mark.parametrize("name", ["smollm", "llama2", "llama3", "qwen3", "r1", "phi3", "typed"])
+def test_a_system_prompt_that_the_template_takes_is_left_where_it_is(name: str) -> None:
+    assert codes(build(model(name), SYSTEM, Message("user", "hello"))) == []
+
+
+@pytest.mark.parametrize("name", ["gemma", "mistral", "llama2"])
+def test_messages_of_one_side_are_joined_where_roles_must_alternate(name: str) -> None:
+    chat = model(name)
+    prompt = build(chat, Message("user", "one"), Message("user", "two"), Message("assistant", "three"))
+    assert codes(prompt) == [NoticeCode.TURNS_MERGED]
+    assert "one\n\ntwo" in chat.vocabulary.text_of(prompt.tokens)
+    assert [turn.message_index for turn in prompt.turns] == [0, 2, None]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_chat_may_begin_with_an_answer(name: str) -> None:
+    chat = model(name)
+    prompt = build(chat, Message("assistant", "welcome"), Message("user", "hello"))
+    text = chat.vocabulary.text_of(prompt.tokens)
+    assert text.index("welcome") < text.index("hello")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_system_message_in_the_middle_is_kept(name: str) -> None:
+    chat = model(name)
+    prompt = build(chat, Message("user", "one"), Message("assistant", "two"), SYSTEM, Message("user", "three"))
+    assert "Be brief." in chat.vocabulary.text_of(prompt.tokens)
+
+
+def test_a_template_that_takes_no_shape_is_one_sentence() -> None:
+    chat = model("smollm")
+    template = ChatTemplate("{{ raise_exception('no') }}", chat.vocabulary)
+    with pytest.raises(EngineError) as caught:
+        build_prompt(chat.vocabulary, template, [Message("user", "hello")])
+    assert caught.value.code is ErrorCode.TEMPLATE_FAILED
+    assert caught.value.detail == "TemplateError: no"
+
+
+# --- BOS ---
+
+
+@pytest.mark.parametrize("template_writes_it", [True, False])
+@pytest.mark.parametrize("add_bos", [True, False])
+def test_bos_is_there_once_where_it_is_wanted(template_writes_it: bool, add_bos: bool) -> None:
+    vocabulary = FakeVocabulary(("<s>", "</s>"), bos="<s>", eos="</s>", add_bos=add_bos)
+    source = ("{{ bos_token }}" if template_writes_it else "") + "{% for m in messages %}{{ m.content }}{% endfor %}"
+    prompt = build_prompt(vocabulary, ChatTemplate(source, vocabulary), [Message("user", "hello")])
+    assert prompt.tokens.count(vocabulary.bos) == (template_writes_it or add_bos)
+    assert prompt.turns[0].end == len(prompt.tokens)
+
+
+def test_a_bos_written_twice_is_there_once() -> None:
+    vocabulary = FakeVocabulary(("<s>", "</s>"), bos="<s>", add_bos=True)
+    template = ChatTemplate("{{ bos_token * 2 }}{{ messages[0].content }}", vocabulary)
+    prompt = build_prompt(vocabulary, template, [Message("user", "hello")])
+    assert vocabulary.text_of(prompt.tokens) == "<s>hello"
+
+
+def test_a_bos_that_opens_turns_is_not_taken_away() -> None:
+    chat = model("smollm")
+    assert chat.vocabulary.control_in(build(chat, SYSTEM).tokens) == [
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|im_start|>",
+    ]
+
+
+# --- ids that are known ---
+
+ODD_IDS = ("he", "l", "lo", " ", "there")
+"""Tokens that read “hello there”, which would be tokenized otherwise."""
+
+
+def odd_answer(chat: Model, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Message:
+    spellings = (*before, *ODD_IDS, *after)
+    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in spellings)
+    return Message("assistant", "".join(spellings), token_ids=ids)
+
+
+def contains(tokens: tuple[int, ...], ids: tuple[int, ...]) -> bool:
+    return any(tokens[n : n + len(ids)] == ids for n in range(len(tokens)))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_answer_keeps_the_ids_it_was_sampled_as(name: str) -> None:
+    chat = model(name)
+    answer = odd_answer(chat)
+    assert answer.token_ids is not None
+    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    assert contains(prompt.tokens, answer.token_ids)
+
+
+@pytest.mark.parametrize("name", ["smollm", "llama3", "gemma", "phi3", "typed", "mistral"])
+def test_the_next_prompt_begins_with_the_last_one_and_its_answer(name: str) -> None:
+    chat = model(name)
+    answer = odd_answer(chat)
+    assert answer.token_ids is not None
+    first = build(chat, SYSTEM, Message("user", "hello <|im_end|> </s>"))
+    second = build(chat, SYSTEM, Message("user", "hello <|im_end|> </s>"), answer, Message("user", "Hi"))
+    fed = first.tokens + answer.token_ids
+    assert second.tokens[: len(fed)] == fed
+
+
+def test_the_space_that_a_model_begins_with_is_found_in_the_template() -> None:
+    chat = model("llama2")
+    answer = odd_answer(chat, before=(" ",))
+    assert answer.token_ids is not None
+    first = build(chat, Message("user", "Hi"))
+    second = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    fed = first.tokens + answer.token_ids
+    assert second.tokens[: len(fed)] == fed
+
+
+def test_what_the_template_trims_off_the_end_costs_no_more_than_that() -> None:
+    chat = model("llama3")
+    answer = odd_answer(chat, after=("\n",))
+    assert answer.token_ids is not None
+    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    assert contains(prompt.tokens, (*answer.token_ids[:-1], chat.vocabulary.id_of("<|eot_id|>")))
+
+
+def test_ids_of_a_text_that_the_template_rewrites_are_not_used() -> None:
+    chat = model("smollm")
+    shouting = ChatTemplate("{% for m in messages %}{{ m.content | upper }}{% endfor %}", chat.vocabulary)
+    prompt = build(Model("shouting", chat.vocabulary, shouting), Message("user", "Hi"), odd_answer(chat))
+    assert chat.vocabulary.text_of(prompt.tokens) == "HIHELLO THERE"
+
+
+def test_ids_of_a_text_that_was_edited_are_not_used() -> None:
+    chat = model("smollm")
+    edited = Message("assistant", "Hi", token_ids=odd_answer(chat).token_ids)
+    prompt = build(chat, Message("user", "Hi"), edited)
+    assert turns_of(chat, prompt)[1][2] == "<|im_start|>assistant\nHi<|im_end|>\n"
+
+
+def test_a_character_that_was_cut_off_keeps_its_ids() -> None:
+    chat = model("smollm")
+    ids = (chat.vocabulary.id_of("Hi"), *chat.vocabulary.tokenize("🤷", parse_special=False)[:3])
+    answer = Message("assistant", "Hi\ufffd", token_ids=ids)
+    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    assert contains(prompt.tokens, ids)
+
+
+def test_reasoning_that_the_template_keeps_keeps_its_ids() -> None:
+    chat = model("qwen3")
+    spellings = ("<think>", "\n", "he", "l", "lo", "\n", "</think>", "\n\n", "he", "l", "lo")
+    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in spellings)
+    answer = Message("assistant", "hello", reasoning="hello", token_ids=ids)
+    assert contains(build(chat, Message("user", "Hi"), answer).tokens, ids)
+    later = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    assert "<think>" not in chat.vocabulary.text_of(later.tokens)
+
+
+# --- going on with an answer ---
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_continued_answer_ends_the_prompt(name: str) -> None:
+    chat = model(name)
+    asked = build(chat, Message("user", "Hi"))
+    answer = odd_answer(chat, after=(" ",))
+    prompt = build(chat, Message("user", "Hi"), answer, continue_last=True)
+    assert prompt.tokens == asked.tokens + (answer.token_ids or ())
+    assert prompt.turns[-1].message_index == 1
+    assert prompt.turns[-1].start == asked.turns[-1].start
+
+
+def test_a_continued_answer_without_ids_is_text() -> None:
+    chat = model("smollm")
+    prompt = build(chat, Message("user", "Hi"), Message("assistant", "he<|im_end|>"), continue_last=True)
+    assert turns_of(chat, prompt)[-1] == ("assistant", 1, "<|im_start|>assistant\nhe<|im_end|>")
+    assert chat.vocabulary.control_in(prompt.tokens)[-1] == "<|im_start|>"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "end"),
+    [
+        ("qwen3", "", "<|im_start|>assistant\n<think>\nhm"),
+        ("qwen3", "Hi", "<|im_start|>assistant\n<think>\nhm\n</think>\n\nHi"),
+        ("r1", "", "<｜Assistant｜><think>\nhm"),
+        ("r1", "Hi", "<｜Assistant｜><think>\nhm\n</think>\n\nHi"),
+    ],
+)
+def test_reasoning_that_was_interrupted_goes_on_inside_its_block(name: str, text: str, end: str) -> None:
+    chat = model(name)
+    answer = Message("assistant", text, reasoning="hm")
+    prompt = build(chat, Message("user", "Hi"), answer, continue_last=True)
+    assert turns_of(chat, prompt)[-1][2] == end
+    assert "<think>" in chat.vocabulary.control_in(prompt.tokens)
+
+
+def test_only_an_answer_can_be_continued() -> None:
+    with pytest.raises(ValueError, match="answer"):
+        build(model("smollm"), Message("user", "Hi"), continue_last=True)
+
+
+@pytest.mark.parametrize(("name", "opened"), [("r1", True), ("qwen3", False), ("smollm", False)])
+def test_a_template_that_opens_reasoning_is_noticed(name: str, opened: bool) -> None:
+    assert build(model(name), Message("user", "Hi")).reasoning_opened is opened
+
+
+def test_a_message_that_names_the_tag_opens_nothing() -> None:
+    chat = model("mistral")
+    assert not build(chat, Message("user", "What is <think>")).reasoning_opened
+
+
+# --- built-in forms ---
+
+
+@pytest.mark.parametrize(
+    ("control", "form"),
+    [
+        (("<|im_start|>", "<|im_end|>"), "ChatML"),
+        (("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"), "Llama 3"),
+        (("<start_of_turn>", "<end_of_turn>"), "Gemma"),
+        (("[INST]", "[/INST]"), "Mistral"),
+        (("<|user|>", "<|assistant|>", "<|end|>"), "Phi"),
+        (("<｜User｜>", "<｜Assistant｜>"), "DeepSeek"),
+        (("<s>", "</s>"), "plain"),
+    ],
+)
+@pytest.mark.parametrize("source", [None, "  ", "{% if %}"])
+def test_a_built_in_form_is_chosen_by_the_vocabulary_and_said(
+    control: tuple[str, ...], form: str, source: str | None
+) -> None:
+    vocabulary = FakeVocabulary(control)
+    template = load_template(vocabulary, source)
+    prompt = build_prompt(vocabulary, template, CHAT)
+    expected = NoticeCode.TEMPLATE_UNUSABLE if source == "{% if %}" else NoticeCode.TEMPLATE_MISSING
+    assert codes(prompt) == [expected]
+    assert form in prompt.notices[0].text
+    assert [turn.message_index for turn in prompt.turns] == [0, 1, 2, 3, 4, 5, None]
+    assert set(control) - {"<s>", "</s>"} <= set(vocabulary.control_in(prompt.tokens))
+
+
+def test_the_plain_form_stops_where_the_user_would_speak() -> None:
+    assert load_template(FakeVocabulary(("<s>",)), None).stop_strings == ("\nUser:",)
