@@ -293,10 +293,12 @@ class CacheManager:
             self._sequence.append_skipped(self._prompt_tokens[n_held:index])
             self.counts.n_skipped += index - n_held
 
-    def _decode(self, tokens: Sequence[int], start: int, interrupt: Interrupt | None) -> tuple[int, bool]:
+    def _decode(
+        self, tokens: Sequence[int], start: int, interrupt: Interrupt | None, *, all_logits: bool = False
+    ) -> tuple[int, bool]:
         """Evaluate tokens for index ``start`` and on; how many are cached now, and whether that is all."""
         sequence, position = self._sequence, self._sequence.next_position
-        outcome = self._memory.decode(tokens, position, interrupt=interrupt)
+        outcome = self._memory.decode(tokens, position, interrupt=interrupt, all_logits=all_logits)
         if outcome.status in (DecodeStatus.NO_ROOM, DecodeStatus.FAILED):
             self._fail(
                 f"decode {outcome.status} of {len(tokens)} tokens at {position}, {sequence.n_cached} cached",
@@ -347,20 +349,31 @@ class CacheManager:
 
     def append(self, token: int, interrupt: Interrupt | None = None) -> AppendResult:
         """Evaluate one sampled token, making room for it as the policy says."""
-        if self._sequence.n_cached >= self._limits.capacity:
+        return self.extend([token], interrupt)
+
+    @property
+    def n_free(self) -> int:
+        """Tokens that fit before the policy has to act."""
+        return self._limits.capacity - self._sequence.n_cached
+
+    def extend(
+        self, tokens: Sequence[int], interrupt: Interrupt | None = None, *, all_logits: bool = False
+    ) -> AppendResult:
+        """Evaluate a few tokens, at most a batch and a window of them, as if they had been sampled."""
+        if len(tokens) > self.n_free:
             if self._limits.policy is Policy.STOP:
                 return AppendResult.FULL
-            if not self._make_room_in_answer(interrupt):
+            if not self._make_room_in_answer(len(tokens), interrupt):
                 return AppendResult.INTERRUPTED
-        if not self._make_positions(1, interrupt):
+        if not self._make_positions(len(tokens), interrupt):
             return AppendResult.INTERRUPTED
-        _n_done, is_whole = self._decode([token], len(self._sequence), interrupt)
+        _n_done, is_whole = self._decode(tokens, len(self._sequence), interrupt, all_logits=all_logits)
         return AppendResult.CACHED if is_whole else AppendResult.INTERRUPTED
 
-    def _make_room_in_answer(self, interrupt: Interrupt | None) -> bool:
+    def _make_room_in_answer(self, n_new: int, interrupt: Interrupt | None) -> bool:
         """Evict a chunk, or evaluate the newest turns again; False if interrupted."""
         if self._limits.policy is not Policy.RECOMPUTE:
-            self._evict_for(1)
+            self._evict_for(n_new)
             return True
         n_tokens = len(self._sequence)
         start = window.first_to_keep(n_tokens, self._limits, self._turns, keep_newest=False)

@@ -58,7 +58,12 @@ class CacheMemory(Protocol):
     n_batch: int
 
     def decode(
-        self, tokens: Sequence[int], first_position: int, *, interrupt: Callable[[], bool] | None = None
+        self,
+        tokens: Sequence[int],
+        first_position: int,
+        *,
+        interrupt: Callable[[], bool] | None = None,
+        all_logits: bool = False,
     ) -> DecodeOutcome: ...
 
     def remove(self, p0: int, p1: int | None) -> bool: ...
