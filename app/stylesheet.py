@@ -39,7 +39,8 @@ QPushButton[kind="quiet"] { background: transparent; border: 1px solid transpare
 QPushButton[kind="quiet"]:hover { background: $hover; }
 QPushButton[kind="quiet"]:focus { border: 2px solid $accent; }
 
-QToolButton { background: transparent; border: 2px solid transparent; border-radius: ${radius_control}px; padding: 4px; }
+QToolButton { background: transparent; border: 2px solid transparent; border-radius: ${radius_control}px;
+    padding: 4px; }
 QToolButton:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked { background: $pressed; }
 QToolButton:focus { border: 2px solid $accent; }
@@ -52,6 +53,21 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border:
 QLineEdit:disabled, QSpinBox:disabled, QComboBox:disabled { color: $text_3; background: $side; }
 QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: url("$icon_dir/arrow-$scheme.svg"); width: 14px; height: 14px; }
+QSpinBox::up-button, QDoubleSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right;
+    width: 22px; border: none; margin: 3px 3px 0 0; }
+QSpinBox::down-button, QDoubleSpinBox::down-button { subcontrol-origin: border;
+    subcontrol-position: bottom right; width: 22px; border: none; margin: 0 3px 3px 0; }
+QSpinBox::up-button:hover, QSpinBox::down-button:hover, QDoubleSpinBox::up-button:hover,
+QDoubleSpinBox::down-button:hover { background: $hover; border-radius: 4px; }
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url("$icon_dir/arrow-up-$scheme.svg");
+    width: 10px; height: 10px; }
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url("$icon_dir/arrow-$scheme.svg");
+    width: 10px; height: 10px; }
+QCheckBox, QRadioButton { spacing: 8px; background: transparent; }
+QCheckBox::indicator { width: 16px; height: 16px; border: 1px solid $text_3; border-radius: 4px; background: $field; }
+QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$icon_dir/check-$scheme.svg"); }
+QCheckBox::indicator:disabled { border-color: $line_strong; }
+QCheckBox:focus { color: $accent; }
 QComboBox QAbstractItemView { background: $field; border: 1px solid $line; padding: 4px; outline: none;
     selection-background-color: $selected; selection-color: $text; }
 QPlainTextEdit, QTextEdit { background: $field; border: 1px solid $line; border-radius: ${radius_control}px;
@@ -79,17 +95,20 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QAbstractScrollArea::corner { background: transparent; }
 
-QProgressBar { background: $line; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; text-align: center; }
+QProgressBar { background: $line; border: none; border-radius: 3px; max-height: 6px; min-height: 6px;
+    text-align: center; }
 QProgressBar::chunk { background: $accent; border-radius: 3px; }
 QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
-QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
-QSlider::sub-page:horizontal { background: $accent; border-radius: 2px; }
+QSlider { background: transparent; min-height: 20px; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line_strong; }
+QSlider::sub-page:horizontal { height: 4px; background: $accent; border-radius: 2px; }
 QSlider::handle:horizontal { background: $ground; border: 2px solid $accent; width: 12px; height: 12px;
     margin: -6px 0; border-radius: 8px; }
 QSlider:focus::handle:horizontal { background: $accent; }
-QTabBar::tab { background: transparent; color: $text_2; padding: 8px 12px; border: none; border-bottom: 2px solid transparent; }
+QTabBar::tab { background: transparent; color: $text_2; padding: 8px 12px; border: none;
+    border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
 QTabWidget::pane { border: none; border-top: 1px solid $line; }
 

@@ -83,21 +83,11 @@ class Accent:
 
 
 ACCENTS = {
-    "blue": Accent(
-        ("#2f62e0", "#2553c8", "#ffffff", "#e6edfd"), ("#5b8cff", "#79a1ff", "#0b1020", "#1d2840")
-    ),
-    "violet": Accent(
-        ("#6a4fd0", "#5a40bb", "#ffffff", "#eeeafc"), ("#9a8cf5", "#afa3f8", "#120d26", "#2a2544")
-    ),
-    "teal": Accent(
-        ("#0b7a6e", "#09675d", "#ffffff", "#dff3f0"), ("#2cc4b0", "#52d2c1", "#041a17", "#14332f")
-    ),
-    "rose": Accent(
-        ("#bf2f5f", "#a62551", "#ffffff", "#fce8ef"), ("#f57fa5", "#f89bb9", "#290813", "#3d1f2a")
-    ),
-    "graphite": Accent(
-        ("#3f4753", "#2f3640", "#ffffff", "#e9ebef"), ("#b9c0cb", "#ccd2da", "#14171b", "#2a2e35")
-    ),
+    "blue": Accent(("#2f62e0", "#2553c8", "#ffffff", "#e6edfd"), ("#5b8cff", "#79a1ff", "#0b1020", "#1d2840")),
+    "violet": Accent(("#6a4fd0", "#5a40bb", "#ffffff", "#eeeafc"), ("#9a8cf5", "#afa3f8", "#120d26", "#2a2544")),
+    "teal": Accent(("#0b7a6e", "#09675d", "#ffffff", "#dff3f0"), ("#2cc4b0", "#52d2c1", "#041a17", "#14332f")),
+    "rose": Accent(("#bf2f5f", "#a62551", "#ffffff", "#fce8ef"), ("#f57fa5", "#f89bb9", "#290813", "#3d1f2a")),
+    "graphite": Accent(("#3f4753", "#2f3640", "#ffffff", "#e9ebef"), ("#b9c0cb", "#ccd2da", "#14171b", "#2a2e35")),
 }
 
 
@@ -105,9 +95,7 @@ def tokens_for(dark: bool, accent: str) -> Tokens:
     """The tokens of one scheme with one of `ACCENTS`; an unknown accent name gives blue."""
     chosen = ACCENTS.get(accent, ACCENTS["blue"])
     color, hover, on_color, soft = chosen.dark if dark else chosen.light
-    return replace(
-        DARK if dark else LIGHT, accent=color, accent_hover=hover, on_accent=on_color, accent_soft=soft
-    )
+    return replace(DARK if dark else LIGHT, accent=color, accent_hover=hover, on_accent=on_color, accent_soft=soft)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QTextCursor, QTextLine
 
 from app.chat.blocks import Block, Kind
 from app.chat.documents import Built, DocumentFactory
@@ -18,7 +19,6 @@ CARD_HEADER = 38.0
 CARD_PADDING_X = 16.0
 CARD_PADDING_Y = 12.0
 RULE_HEIGHT = 17.0
-_CHIP_HEIGHT = 1.5
 
 
 class Box:
@@ -162,8 +162,8 @@ class Box:
                 line_end = line.textStart() + line.textLength()
                 if line_end <= first or line.textStart() >= last:
                     continue
-                left, _ = line.cursorToX(max(first, line.textStart()))
-                right, _ = line.cursorToX(min(last, line_end))
+                left = _x_of(line, max(first, line.textStart()))
+                right = _x_of(line, min(last, line_end))
                 rect = QRectF(left, line.y(), right - left, line.height())
                 rects.append(rect.translated(origin + top_left))
             text_block = text_block.next()
@@ -178,6 +178,19 @@ class Box:
             return None
         line = layout.lineAt(0)
         return self.y + self.text_origin.y() + line.y() + line.ascent()
+
+    def end_of_text(self) -> QPointF | None:
+        """Where the next character would stand, on the baseline, in the turn; None in a table or undrawn block."""
+        if self.built is None or self.built.table is not None:
+            return None
+        last = self.built.document.lastBlock()
+        layout = last.layout()
+        if layout.lineCount() == 0:
+            return None
+        line = layout.lineAt(layout.lineCount() - 1)
+        x = _x_of(line, last.length() - 1)
+        corner = QPointF(self.x, self.y) + self.text_origin + layout.position()
+        return corner + QPointF(x, line.y() + line.ascent())
 
     def text_length(self) -> int:
         """The last position of the document."""
@@ -200,12 +213,16 @@ class Box:
         if block.kind is Kind.RULE:
             return RULE_HEIGHT
         if block.table is not None:
-            return len(block.table.rows) * (sizes.body_line + 2 * 5 - 1.0)
+            return len(block.table.rows) * (sizes.body_line + 9.0)
         text = block.text()
         if block.kind is Kind.CODE:
             edges = (CARD_HEADER + CARD_PADDING_Y if self.is_card_top else 0.0) + CARD_PADDING_Y
             return (text.count("\n") + 1) * sizes.code_line + edges
         return estimated_lines(len(text), text.count("\n"), self.width, sizes) * sizes.body_line
+
+
+def _x_of(line: QTextLine, position: int) -> float:
+    return cast("tuple[float, int]", line.cursorToX(position))[0]
 
 
 def estimated_lines(n_chars: int, n_breaks: int, width: float, sizes: Sizes) -> int:

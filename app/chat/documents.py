@@ -26,7 +26,8 @@ from app.chat.highlight import highlight
 from app.theme import Theme
 
 CELL_PADDING_X = 14
-CELL_PADDING_Y = 5
+CELL_PADDING_TOP = 4
+CELL_PADDING_BOTTOM = 7
 _HEADING_SIZES = {1: 1.45, 2: 1.25, 3: 1.1, 4: 1.0, 5: 1.0, 6: 1.0}
 _LINE_BREAK = "\u2028"
 _CHIP_PAD = "\u2009"
@@ -35,7 +36,7 @@ _CHIP_PAD = "\u2009"
 class SafeDocument(QTextDocument):
     """A document that loads nothing, whatever it is asked for."""
 
-    def loadResource(self, kind: int, name: QUrl | str) -> QImage:
+    def loadResource(self, kind: int, name: QUrl | str) -> QImage:  # noqa: ARG002
         return QImage()
 
 
@@ -164,7 +165,8 @@ class DocumentFactory:
             for c in range(n_columns):
                 cell = built.table.cellAt(r, c)
                 cell_format = cell.format().toTableCellFormat()
-                cell_format.setPadding(CELL_PADDING_Y)
+                cell_format.setTopPadding(CELL_PADDING_TOP)
+                cell_format.setBottomPadding(CELL_PADDING_BOTTOM)
                 cell_format.setLeftPadding(CELL_PADDING_X)
                 cell_format.setRightPadding(CELL_PADDING_X)
                 cell.setFormat(cell_format)

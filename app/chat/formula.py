@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import mathra
-from PySide6.QtCore import QByteArray, QRectF, QSizeF
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSizeF
 from PySide6.QtGui import QFontMetricsF, QPainter, QPyTextObject, QTextCharFormat, QTextDocument, QTextFormat
 from PySide6.QtSvg import QSvgRenderer
 
@@ -66,7 +66,7 @@ def formula_format(base: QTextCharFormat, tex: str, is_display: bool) -> QTextCh
 class FormulaPainter(QPyTextObject):
     """Draws the formulas of a document."""
 
-    def intrinsicSize(self, doc: QTextDocument, posInDocument: int, format: QTextFormat) -> QSizeF:  # noqa: A002
+    def intrinsicSize(self, doc: QTextDocument, posInDocument: int, format: QTextFormat) -> QSizeF:  # noqa: A002, ARG002
         found = self._drawing(format)
         if found is None:
             return QSizeF(0, 0)
@@ -77,9 +77,9 @@ class FormulaPainter(QPyTextObject):
     def drawObject(
         self,
         painter: QPainter,
-        rect: QRectF,
-        doc: QTextDocument,
-        posInDocument: int,
+        rect: QRectF | QRect,
+        doc: QTextDocument,  # noqa: ARG002
+        posInDocument: int,  # noqa: ARG002
         format: QTextFormat,  # noqa: A002
     ) -> None:
         found = self._drawing(format)

@@ -14,7 +14,7 @@ _CLOSE = {"strong_close": Style.BOLD, "em_close": Style.ITALIC, "s_close": Style
 
 
 def spans_of(tokens: list[Token], source: str, start: int, end: int, skipped: int = 0) -> tuple[Span, ...]:
-    """The spans of inline tokens whose text lies in `source[start:end]`; the first `skipped` characters are left out."""
+    """The spans of inline tokens whose text lies in `source[start:end]`; without the first `skipped` characters."""
     walk = _InlineWalk(source, start, end)
     for token in tokens:
         walk.take(token)

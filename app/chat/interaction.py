@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QToolTip
 
+from app.chat.boxes import Box
 from app.chat.selection import Position, Selection
 from app.chat.turn_painter import Moment
 from app.chat.turn_view import Hotspot, Spot
@@ -84,7 +85,7 @@ class Interaction(QObject):
 
     # Events
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
         kind = event.type()
         if isinstance(event, QMouseEvent):
             handler = {
@@ -133,10 +134,8 @@ class Interaction(QObject):
         """Go to the next thing on the screen that can be pressed; False at the end, to leave the transcript."""
         places = self._places()
         at = next((i for i, place in enumerate(places) if _is_same_place(place, self._focused)), None)
-        if at is None:
-            target = 0 if is_forward else len(places) - 1
-        else:
-            target = at + (1 if is_forward else -1)
+        start = at if at is not None else (-1 if is_forward else len(places))
+        target = start + (1 if is_forward else -1)
         if not 0 <= target < len(places):
             self._focused = None
             self._transcript.viewport().update()
@@ -149,12 +148,14 @@ class Interaction(QObject):
         """What can be pressed on the screen, buttons of every turn included."""
         transcript = self._transcript
         height = transcript.viewport().height()
-        places = []
+        places: list[Place] = []
         for index in transcript.visible_turns():
             y = transcript.turn_origin(index).y()
-            for hotspot in transcript.views[index].hotspots(True):
-                if y + hotspot.rect.bottom() > 0 and y + hotspot.rect.top() < height:
-                    places.append((index, hotspot))
+            places += [
+                (index, hotspot)
+                for hotspot in transcript.hotspots(index)
+                if y + hotspot.rect.bottom() > 0 and y + hotspot.rect.top() < height
+            ]
         return places
 
     def _place_at(self, point: QPointF) -> Place | None:
@@ -280,7 +281,7 @@ class Interaction(QObject):
         self.selection.set(Position(position.turn, position.box, start), Position(position.turn, position.box, end))
         self._selection_changed()
 
-    def _box(self, position: Position):  # type: ignore[no-untyped-def]
+    def _box(self, position: Position) -> Box | None:
         boxes = self._transcript.views[position.turn].boxes
         return boxes[position.box] if position.box < len(boxes) else None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -331,7 +330,7 @@ class _Walk:
                     is_tight=is_tight,
                     table=Table(tuple(align), tuple(part or header)),
                     continues=at > 0,
-                )  # fmt: skip
+                )
             )
 
     def _extra_cells(self, row_range: tuple[int, int], n_columns: int) -> str:
@@ -360,8 +359,3 @@ def _is_tight(tokens: list[Token], i: int) -> bool:
         if token.level == tokens[i].level:
             break
     return True
-
-
-def line_of(offset: int, line_starts: list[int]) -> int:
-    """The line that holds `offset`."""
-    return bisect_right(line_starts, offset) - 1

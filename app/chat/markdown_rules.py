@@ -10,6 +10,8 @@ from markdown_it.rules_inline import StateInline
 
 _TASK = re.compile(r"\[([ xX])\](?:[ \t]+|$)")
 _MAX_FORMULA = 4000
+# The longer marks first: "$$" would be read as an empty "$" formula.
+_CLOSERS = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "$": "$"}
 
 
 def task_mark(content: str) -> tuple[str, int] | None:
@@ -23,11 +25,10 @@ def task_mark(content: str) -> tuple[str, int] | None:
 def _inline_math(state: StateInline, silent: bool) -> bool:
     """`$x$` (not next to spaces inside, not before a digit: prices stay prices), `$$x$$`, `\\(x\\)` and `\\[x\\]`."""
     source, start = state.src, state.pos
-    for opener, closer in (("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$")):
-        if source.startswith(opener, start):
-            break
-    else:
+    opener = next((mark for mark in _CLOSERS if source.startswith(mark, start)), None)
+    if opener is None:
         return False
+    closer = _CLOSERS[opener]
     begin = start + len(opener)
     end = source.find(closer, begin, min(state.posMax, begin + _MAX_FORMULA))
     if end <= begin or (opener == "$" and not _is_dollar_pair(source, begin, end)):
