@@ -65,8 +65,11 @@ class CacheManager:
     positions native memory holds.
     """
 
-    def __init__(self, memory: CacheMemory, *, feed_size: int | None = None) -> None:
+    def __init__(
+        self, memory: CacheMemory, *, feed_size: int | None = None, renumber_at: int | None = None
+    ) -> None:
         self._memory = memory
+        self._renumber_at = renumber_at
         self._feed_size = min(feed_size or memory.n_batch, memory.n_batch)
         self._sequence = TokenSequence()
         self._turns: tuple[Turn, ...] = ()
@@ -392,7 +395,8 @@ class CacheManager:
     def _make_positions(self, n_new: int, interrupt: Interrupt | None) -> bool:
         """Renumber if the next ``n_new`` positions would be too far from the sinks; False if interrupted."""
         sequence = self._sequence
-        if sequence.next_position + n_new <= window.renumber_at(self._limits, self._memory.traits):
+        highest = self._renumber_at or window.renumber_at(self._limits, self._memory.traits)
+        if sequence.next_position + n_new <= highest:
             return True
         if sequence.next_position == sequence.n_cached:
             return True

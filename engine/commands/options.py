@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ from engine.settings import (
 from engine.starter import STARTER, starter_path
 
 
-def add_settings(parser: argparse.ArgumentParser, settings_class: type, *, title: str) -> None:
+def add_settings(
+    parser: argparse.ArgumentParser, settings_class: type, *, title: str, only: Collection[str] | None = None
+) -> None:
     """One option for each setting: ``--n-ctx N``; on/off settings also without a value, ``--swa-full``."""
     group = parser.add_argument_group(title)
     for declaration in declarations(settings_class):
-        _add_setting(group, declaration)
+        if only is None or declaration.name in only:
+            _add_setting(group, declaration)
 
 
 def _add_setting(group: argparse._ArgumentGroup, declaration: Declaration) -> None:
@@ -47,13 +51,13 @@ def _shown(default: Any) -> str:
     return "empty" if default == () else str(default)
 
 
-def settings_from(args: argparse.Namespace, settings_class: type) -> Any:
+def settings_from(args: argparse.Namespace, settings_class: type, *, only: Collection[str] | None = None) -> Any:
     """The settings that were given, the rest at their defaults; raises EngineError(SETTING_INVALID)."""
-    given = {
-        d.name: d.parse(getattr(args, d.name))
-        for d in declarations(settings_class)
-        if getattr(args, d.name) is not None
-    }
+    given = {}
+    for declaration in declarations(settings_class):
+        text = getattr(args, declaration.name, None)
+        if text is not None and (only is None or declaration.name in only):
+            given[declaration.name] = declaration.parse(text)
     return settings_class(**given)
 
 

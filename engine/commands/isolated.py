@@ -1,0 +1,75 @@
+"""Runs a measurement in a process of its own, on CPU code that does not crash there."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.client import read_log_tail
+from engine.errors import EngineError, ErrorCode
+from engine.native.devices import Ggml
+from engine.native.log import NativeLog
+from engine.options import EngineOptions
+from engine.worker import prepare_process
+
+TRIES = 3
+"""The best CPU code, the next one, and that without repacked weights."""
+
+_Result = TypeVar("_Result")
+
+
+def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
+    """The result of ``measure(log, options, *arguments)``, computed in a spawned process.
+
+    All of it must pickle. Raises the EngineError that ``measure`` raises, or ENGINE_CRASHED.
+    """
+    with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
+        options = EngineOptions(log_path=str(Path(folder) / "engine.log"))
+        for _attempt in range(TRIES):
+            ours, theirs = multiprocessing.get_context("spawn").Pipe(duplex=False)
+            process = multiprocessing.get_context("spawn").Process(
+                target=_measure, args=(theirs, options, measure, arguments), daemon=True
+            )
+            process.start()
+            theirs.close()
+            variant = ""
+            try:
+                variant = ours.recv()
+                result = ours.recv()
+            except EOFError:
+                process.join()
+                is_last_code = variant in ("", "built in") or variant in options.excluded_cpu_variants
+                options = (
+                    replace(options, without_extra_bufts=True)
+                    if is_last_code
+                    else replace(options, excluded_cpu_variants=(*options.excluded_cpu_variants, variant))
+                )
+                continue
+            finally:
+                ours.close()
+            process.join()
+            if isinstance(result, EngineError):
+                raise result
+            return result  # type: ignore[no-any-return]
+        raise EngineError(
+            ErrorCode.ENGINE_CRASHED,
+            "llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V.",
+            read_log_tail(Path(options.log_path)),
+        )
+
+
+def _measure(
+    pipe: Connection, options: EngineOptions, measure: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    prepare_process(options)
+    log = NativeLog()
+    try:
+        pipe.send(Ggml().load_backends(excluded_cpu_variants=options.excluded_cpu_variants).cpu_variant)
+        pipe.send(measure(log, options, *arguments))
+    except EngineError as error:
+        pipe.send(error)

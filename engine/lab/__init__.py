@@ -1,0 +1,1 @@
+"""Measurements on the person's own machine and text."""

@@ -1,0 +1,93 @@
+"""How well a model predicts a text while the cache follows a policy."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.cache.manager import CacheManager
+from engine.native.backend import NativeContext
+from engine.settings import PolicySettings
+from engine.text.chat import Prompt, Turn
+
+BLOCK_TOKENS = 128
+"""Tokens evaluated at once: one row of logits is kept for each."""
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """``perplexity`` over all tokens but the first, ``perplexity_after`` over those from index ``n_before`` on.
+
+    NaN-free: None where there was no token to measure. ``n_evicted`` cells were freed, ``n_recomputed`` tokens evaluated
+    again, ``n_renumbered`` times all positions were renewed.
+    """
+
+    perplexity: float | None
+    perplexity_after: float | None
+    n_before: int
+    n_tokens: int
+    tokens_per_second: float
+    n_evicted: int
+    n_recomputed: int
+    n_renumbered: int
+    losses: tuple[float, ...]
+
+
+def measure(
+    context: NativeContext,
+    tokens: Sequence[int],
+    policy: PolicySettings,
+    *,
+    n_before: int,
+    renumber_at: int | None = None,
+) -> Perplexity:
+    """Feed ``tokens`` as a stream and sum up how surprising each was to the model that saw what the policy left.
+
+    Between two evictions tokens go in blocks; what each of them can see is the same as one by one, as in the streaming
+    evaluation of StreamingLLM (Xiao et al. 2024, section 4.1). ``renumber_at`` sets the position before which what is
+    kept gets low positions: the capacity renumbers with every eviction, as llama.cpp's own context shift does.
+    """
+    manager = CacheManager(context, renumber_at=renumber_at)
+    turn = Turn(0, 1, "user", None)
+    manager.begin(Prompt(tuple(tokens[:1]), (turn,)), policy)
+    started = time.perf_counter()
+    for _done in manager.feed():
+        pass
+    losses: list[float] = []
+    last_row = context.logits(-1)
+    index = 1
+    while index < len(tokens):
+        room = manager.n_free if manager.n_free > 0 else manager.limits.n_evict
+        block = tokens[index : index + min(room, BLOCK_TOKENS, context.n_batch)]
+        manager.extend(block, all_logits=True)
+        rows = [last_row, *(context.logits(i) for i in range(len(block) - 1))]
+        losses.extend(_loss(row, token) for row, token in zip(rows, block, strict=True))
+        last_row = context.logits(len(block) - 1)
+        index += len(block)
+    seconds = time.perf_counter() - started
+    after = losses[max(0, n_before - 1) :]
+    return Perplexity(
+        perplexity=_perplexity(losses),
+        perplexity_after=_perplexity(after),
+        n_before=n_before,
+        n_tokens=len(tokens),
+        tokens_per_second=len(tokens) / seconds,
+        n_evicted=manager.counts.n_evicted,
+        n_recomputed=manager.counts.n_recomputed,
+        n_renumbered=manager.counts.n_renumbered,
+        losses=tuple(losses),
+    )
+
+
+def _loss(logits: np.ndarray, token: int) -> float:
+    """-log softmax(logits)[token], natural logarithm."""
+    highest = float(logits.max())
+    return highest + math.log(float(np.exp(logits - highest).sum())) - float(logits[token])
+
+
+def _perplexity(losses: Sequence[float]) -> float | None:
+    return math.exp(sum(losses) / len(losses)) if losses else None
