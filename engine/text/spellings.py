@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from engine.text.reasoning import REASONING_TAGS
+
+_REASONING = frozenset(tag for tags in REASONING_TAGS for tag in (tags.opener, tags.closer))
 _MARKUP = re.compile(r"[<\[｜|].*[>\]｜|]", re.DOTALL)
 
 
@@ -44,7 +47,11 @@ class ControlSpellings:
 
 
 def steering(user_defined: Iterable[str], template_source: str) -> Iterator[str]:
-    """Those user-defined spellings that a template writes as marks: `<think>`, not line breaks or HTML."""
+    """Those user-defined spellings that are marks for the model: `<think>`, not line breaks or HTML.
+
+    They are the ones that its template writes, and the tags around reasoning.
+    """
     for spelling in user_defined:
-        if _MARKUP.fullmatch(spelling) and spelling in template_source:
+        is_written = _MARKUP.fullmatch(spelling) is not None and spelling in template_source
+        if is_written or spelling in _REASONING:
             yield spelling
