@@ -72,7 +72,7 @@ def model_layers(metadata: Metadata) -> ModelLayers:
     if n_extra >= n_all:
         raise metadata.damaged(f"{n_extra} of {n_all} layers would be for prediction only")
     heads = _heads(metadata, n_all)
-    recurrent = _recurrent_layers(metadata, n_all, n_all - n_extra, heads)
+    recurrent = _recurrent_layers(metadata, n_all, heads)
     n_swa, windows = _windows(metadata, n_all, n_all - n_extra, recurrent)
     mla_sizes = (
         metadata.count(".attention.key_length_mla", 0, _MAX_SIZE),
@@ -122,12 +122,11 @@ def _heads(metadata: Metadata, n_all: int) -> _Heads:
     return _Heads(n_head, n_head_kv, size_k, size_v, window_size_k, window_size_v)
 
 
-def _recurrent_layers(metadata: Metadata, n_all: int, n_used: int, heads: _Heads) -> tuple[bool, ...]:
+def _recurrent_layers(metadata: Metadata, n_all: int, heads: _Heads) -> tuple[bool, ...]:
     name = metadata.architecture
-    used = tuple(layer < n_used for layer in range(n_all))
     if name in architecture.RECURRENT or name in architecture.HYBRID_EVERYWHERE:
-        return used
-    without_heads = tuple(used[layer] and heads.n_head_kv[layer] == 0 for layer in range(n_all))
+        return (True,) * n_all
+    without_heads = tuple(n_head_kv == 0 for n_head_kv in heads.n_head_kv)
     if name in architecture.HYBRID_BY_HEADS:
         return without_heads
     if name in architecture.HYBRID_BY_HEADS_AND_WIDTH:
@@ -135,10 +134,9 @@ def _recurrent_layers(metadata: Metadata, n_all: int, n_used: int, heads: _Heads
         return tuple(alone and width == 0 for alone, width in zip(without_heads, widths, strict=True))
     if name in architecture.HYBRID_BY_INTERVAL:
         if metadata.has(".attention.recurrent_layers"):
-            listed = metadata.counts(".attention.recurrent_layers", n_all, ())
-            return tuple(is_used and bool(one) for is_used, one in zip(used, listed, strict=True))
+            return tuple(map(bool, metadata.counts(".attention.recurrent_layers", n_all, ())))
         every = metadata.count(".full_attention_interval", architecture.HYBRID_BY_INTERVAL[name]) or 1
-        return tuple(used[layer] and (layer + 1) % every != 0 for layer in range(n_all))
+        return tuple((layer + 1) % every != 0 for layer in range(n_all))
     return (False,) * n_all
 
 

@@ -88,6 +88,32 @@ class TestAttention:
         )
         assert (given.layers[0].head_size_k, given.layers[0].head_size_v) == (48, 16)
 
+    def test_head_sizes_go_by_the_first_layer(self, tmp_path):
+        # llama.cpp has no head size at all where the first layer has no heads; only plamo2 reads it all the same.
+        path = tmp_path / "model.gguf"
+        for name, size in (("deci", 0), ("plamo2", 32)):
+            heads = raw.array(raw.U32, [0, 4, 4, 4, 4, 4, 4, 4])
+            path.write_bytes(
+                other_architecture(
+                    name,
+                    raw.pair(f"{name}.attention.head_count", raw.ARRAY, heads),
+                    raw.pair(f"{name}.attention.key_length", raw.U32, 32),
+                )
+            )
+            assert read_model_info(path).layers[1].head_size_k == size
+
+    def test_an_unequal_list_of_layers_with_prediction_layers(self, tmp_path):
+        path = tmp_path / "model.gguf"
+        path.write_bytes(
+            other_architecture(
+                "qwen35",
+                raw.pair("qwen35.nextn_predict_layers", raw.U32, 1),
+                raw.pair("qwen35.attention.recurrent_layers", raw.ARRAY, raw.array(raw.BOOL, [True] * 3 + [False] * 5)),
+            )
+        )
+        info = read_model_info(path)
+        assert (info.n_layer, info.recurrent_layers) == (7, (0, 1, 2))
+
 
 class TestWindows:
     @pytest.mark.parametrize(

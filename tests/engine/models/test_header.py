@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import struct
 import tracemalloc
 from pathlib import Path
@@ -91,6 +92,20 @@ class TestWhatIsRead:
             raw.pair("after", raw.U32, 5),
         ]
         assert read_header(write(raw.gguf(pairs))).metadata["after"] == 5
+
+    def test_a_string_may_end_anywhere_near_a_chunks_end(self, write, monkeypatch):
+        monkeypatch.setattr(header, "CHUNK_BYTES", 64)
+        rng = random.Random(1)
+        for longest in range(200):
+            words = ["x" * rng.randint(0, longest) for _ in range(100)]
+            pairs = [
+                raw.pair("words", raw.ARRAY, raw.array(raw.STRING, words)),
+                raw.pair("after", raw.U32, 5),
+                raw.pair("numbers", raw.ARRAY, raw.array(raw.U8, [0] * (longest + 1025))),
+                raw.pair("last", raw.U32, 6),
+            ]
+            metadata = read_header(write(raw.gguf(pairs))).metadata
+            assert (metadata["after"], metadata["last"]) == (5, 6)
 
     @pytest.mark.parametrize("version", [2, 3])
     def test_both_current_versions(self, write, version):
