@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from app.chat.turns import TurnState
-from engine.messages import FinishReason, Finished, GenerationStats, TextGenerated, TextKind
+from engine.messages import Finished, FinishReason, GenerationStats, TextGenerated, TextKind
 from engine.text.chat import Message
 
 
@@ -157,6 +157,10 @@ class Conversation:
         del self._turns[index:]
         return removed
 
+    def forget_token_ids(self) -> None:
+        """Another model answers from now on: what it can read is the text."""
+        self._turns = [replace(turn, message=replace(turn.message, token_ids=None)) for turn in self._turns]
+
     def _end(self, answer: _Answer, message: Message, state: TurnState, event: Finished | None) -> Turn:
         self._answer = None
         index = next(i for i, turn in enumerate(self._turns) if turn.id == answer.turn_id)
@@ -174,7 +178,6 @@ class Conversation:
         return turn
 
 
-def plain_text(turns: Sequence[Turn]) -> str:
-    """A chat as Markdown for the clipboard."""
-    names = {"user": "You", "assistant": "Assistant", "system": "System"}
+def plain_text(turns: Sequence[Turn], names: Mapping[str, str]) -> str:
+    """A chat as Markdown, with the names of the roles."""
     return "\n\n".join(f"**{names[turn.message.role]}**\n\n{turn.message.text}" for turn in turns)

@@ -97,11 +97,7 @@ class EngineStatus:
             return replace(self, state=EngineState.NO_MODEL, model_path=None, facts=None, answer_request=None)
         if isinstance(event, EngineLost):
             return self._after_loss(event)
-        if (
-            isinstance(event, Failed)
-            and event.request_id is not None
-            and event.request_id == self.load_request
-        ):
+        if isinstance(event, Failed) and event.request_id is not None and event.request_id == self.load_request:
             if self.facts is None:
                 return replace(self, state=EngineState.NO_MODEL, model_path=None, fraction=0.0)
             return self
@@ -133,9 +129,7 @@ class EngineStatus:
         lost_load = self.facts is None
         path = None if lost_load or event.outcome is LossOutcome.GAVE_UP else self.model_path
         state = EngineState.STOPPED if event.outcome is LossOutcome.GAVE_UP else EngineState.STARTING
-        return replace(
-            self, state=state, fraction=0.0, model_path=path, facts=None, answer_request=None, engine=None
-        )
+        return replace(self, state=state, fraction=0.0, model_path=path, facts=None, answer_request=None, engine=None)
 
     def _after_answer_event(self, event: Event) -> EngineStatus:
         request_id = getattr(event, "request_id", None)

@@ -22,7 +22,7 @@ class Languages(QObject):
         self._folder = folder
         self._installed: list[QTranslator] = []
         self._language = "en"
-        self._choice = SYSTEM
+        self._choice: str | None = None
 
     @property
     def language(self) -> str:
@@ -30,8 +30,8 @@ class Languages(QObject):
         return self._language
 
     @property
-    def choice(self) -> str:
-        """What was chosen: a key of LANGUAGES, or SYSTEM."""
+    def choice(self) -> str | None:
+        """What was chosen: a key of LANGUAGES, or SYSTEM; None before anything was."""
         return self._choice
 
     def choose(self, choice: str) -> None:

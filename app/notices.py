@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -86,7 +87,7 @@ class NoticeBar(QFrame):
         self.retranslate()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
+        row = self._row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._text, 1, Qt.AlignmentFlag.AlignVCenter)
@@ -97,6 +98,15 @@ class NoticeBar(QFrame):
         column.setSpacing(8)
         column.addLayout(row)
         column.addWidget(self._log)
+
+    def add_action(self, label: str, do: Callable[[], object]) -> None:
+        """Offer something to do about it; the notice closes when it is done."""
+        button = QPushButton(label)
+        button.setObjectName("noticeAction")
+        button.setToolTip(label)
+        button.clicked.connect(do)
+        button.clicked.connect(self.closed)
+        self._row.insertWidget(2, button, 0, Qt.AlignmentFlag.AlignTop)
 
     def restyle(self) -> None:
         """Take the colours of the theme in force."""
@@ -162,13 +172,17 @@ class Notices(QWidget):
         """What is shown, oldest first."""
         return tuple(bar.notice for bar in self._bars)
 
-    def tell(self, level: Level, text: str, detail: str = "") -> None:
+    def tell(
+        self, level: Level, text: str, detail: str = "", *, action: tuple[str, Callable[[], object]] | None = None
+    ) -> None:
         """Show a notice; one that is there already with the same sentence is replaced, not repeated."""
         for bar in self._bars:
             if bar.notice.text == text and bar.notice.level == level:
                 self._remove(bar)
                 break
         bar = NoticeBar(NoticeText(level, text, detail), self._theme, self)
+        if action is not None:
+            bar.add_action(*action)
         bar.closed.connect(lambda: self._remove(bar))
         self._bars.append(bar)
         self._column.addWidget(bar)

@@ -127,9 +127,7 @@ class Actions(QObject):
             ),
             "edit_last": (
                 self.tr("Edit your last message"),
-                self.tr(
-                    "Put your last message back into the composer; what follows the change is read again"
-                ),
+                self.tr("Put your last message back into the composer; what follows the change is read again"),
             ),
             "copy_last": (self.tr("Copy the last answer"), self.tr("Copy the last answer as Markdown")),
             "copy_chat": (self.tr("Copy the whole chat"), self.tr("Copy all messages as Markdown")),

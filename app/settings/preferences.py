@@ -88,10 +88,15 @@ class PreferencesStore:
 
     def __init__(self, path: Path, on_problem: Callable[[Problem], None]) -> None:
         self._path = path
-        self._on_problem = on_problem
+        self.on_problem = on_problem
         self._told: set[ProblemKind] = set()
         self._can_write = True
         self._current = Preferences()
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._path
 
     @property
     def current(self) -> Preferences:
@@ -183,7 +188,7 @@ class PreferencesStore:
     def _tell(self, problem: Problem) -> None:
         if problem.kind not in self._told:
             self._told.add(problem.kind)
-            self._on_problem(problem)
+            self.on_problem(problem)
 
 
 def _as_json(preferences: Preferences) -> dict[str, Any]:
@@ -278,9 +283,7 @@ class _Reader:
         if not isinstance(entries, list):
             self._refuse("recent", entries)
             return ()
-        return tuple(
-            model for entry in entries[:MAX_RECENT] if (model := self._recent_model(entry)) is not None
-        )
+        return tuple(model for entry in entries[:MAX_RECENT] if (model := self._recent_model(entry)) is not None)
 
     def _recent_model(self, entry: Any) -> RecentModel | None:
         if not isinstance(entry, dict) or not (path := self._text(entry, "path", "", 10_000)):
@@ -291,9 +294,7 @@ class _Reader:
             path=path,
             name=self._text(entry, "name", "", 500),
             quantization=self._text(entry, "quantization", "", 100),
-            size_bytes=size
-            if isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 2**60
-            else 0,
+            size_bytes=size if isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 2**60 else 0,
         )
 
 

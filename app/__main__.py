@@ -1,0 +1,22 @@
+"""The way in: reads the command line and opens the window."""
+
+# The engine process imports this module again when it is spawned: nothing heavy may be imported up here.
+from __future__ import annotations
+
+import multiprocessing
+import sys
+
+
+def main() -> int:
+    """Open the window; the exit code of the process."""
+    multiprocessing.freeze_support()
+    from app.options import parse
+
+    options = parse(sys.argv[1:])
+    from app.program import run
+
+    return run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

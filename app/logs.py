@@ -1,0 +1,54 @@
+"""Log files: the window's own, and one for each start of the engine."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import logging.handlers
+import os
+from pathlib import Path
+
+LOGS_KEPT = 5
+APP_LOG_BYTES = 1_000_000
+
+
+def prepare_logs(folder: Path) -> Path:
+    """Make the folder, drop the oldest engine logs, write the window's log there; the path for the engine's log.
+
+    A folder that can't be written to costs the logs and nothing else.
+    """
+    engine_log = folder / f"engine-{os.getpid()}.log"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(
+            folder / "window.log", maxBytes=APP_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True
+        )
+    except OSError:
+        return engine_log
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("kvasir")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    logger.propagate = False
+    _drop_old(folder)
+    return engine_log
+
+
+def close_logs() -> None:
+    """Close the window's log."""
+    logger = logging.getLogger("kvasir")
+    for handler in tuple(logger.handlers):
+        logger.removeHandler(handler)
+        handler.close()
+
+
+def _drop_old(folder: Path) -> None:
+    def age(path: Path) -> float:
+        try:
+            return path.stat().st_mtime
+        except OSError:
+            return 0.0
+
+    for path in sorted(folder.glob("engine-*.log"), key=age)[: -(LOGS_KEPT - 1)]:
+        with contextlib.suppress(OSError):
+            path.unlink()

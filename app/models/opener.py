@@ -1,0 +1,62 @@
+"""Opens a model file: looks at its header in a thread first, so that a wrong file costs nothing that is loaded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.engine_session import EngineSession
+from engine.errors import EngineError
+from engine.models.gguf import read_model_info, require_chat_model
+from engine.settings import LoadSettings
+
+
+def check_model_file(path: Path) -> None:
+    """Raise EngineError if the file can't be a chat model."""
+    require_chat_model(read_model_info(path))
+
+
+class ModelOpener(QObject):
+    """``refused`` carries (path, EngineError); what is loaded then stays loaded. Only the newest file asked for counts."""
+
+    checking = Signal(str)
+    refused = Signal(str, object)
+    _checked = Signal(int, str, object)
+
+    def __init__(
+        self,
+        session: EngineSession,
+        check: Callable[[Path], None] = check_model_file,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._check = check
+        self._newest = 0
+        self._checked.connect(self._on_checked, Qt.ConnectionType.QueuedConnection)
+
+    def open(self, path: str) -> None:
+        """Check a file, then load it."""
+        self._newest += 1
+        self.checking.emit(path)
+        # A daemon: a file on a network drive that does not answer must not hold up the end of the program.
+        threading.Thread(target=self._look, args=(self._newest, path), name="model-header", daemon=True).start()
+
+    def _look(self, number: int, path: str) -> None:
+        error: EngineError | None = None
+        try:
+            self._check(Path(path))
+        except EngineError as found:
+            error = found
+        self._checked.emit(number, path, error)
+
+    def _on_checked(self, number: int, path: str, error: EngineError | None) -> None:
+        if number != self._newest:
+            return
+        if error is None:
+            self._session.load(path, LoadSettings())
+        else:
+            self.refused.emit(path, error)

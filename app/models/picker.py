@@ -1,0 +1,246 @@
+"""The model picker: the starter, recent files, a file of one's own, and how loading goes."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import i18n
+from app.commands.actions import Actions
+from app.engine_status import EngineState, EngineStatus
+from app.popup import Popup
+from app.settings.preferences import RecentModel
+from app.theme import Theme
+
+WIDTH = 400
+LIST_HEIGHT = 360
+
+
+class ModelRow(QPushButton):
+    """One file: its name, what it is, and in place what went wrong with it."""
+
+    def __init__(self, model: RecentModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = model
+        self.setObjectName("modelRow")
+        self.setProperty("kind", "row")
+        self._title = QLabel(model.name or PurePath(model.path).stem)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setFont(theme.font(theme.sizes.ui, 600))
+        self._facts = QLabel()
+        self._facts.setTextFormat(Qt.TextFormat.PlainText)
+        self._facts.setProperty("level", "meta")
+        self._error = QLabel()
+        self._error.setObjectName("settingError")
+        self._error.setTextFormat(Qt.TextFormat.PlainText)
+        self._error.setWordWrap(True)
+        self._error.hide()
+        self._mark = QLabel()
+        self._mark.setPixmap(theme.icon("check", "accent").pixmap(16, 16))
+        self._mark.hide()
+        column = QVBoxLayout()
+        column.setSpacing(1)
+        for label in (self._title, self._facts, self._error):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(label)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 7, 10, 7)
+        row.addLayout(column, 1)
+        row.addWidget(self._mark)
+        parts = [
+            model.quantization,
+            i18n.bytes_text(model.size_bytes) if model.size_bytes else "",
+            PurePath(model.path).name if model.name else str(PurePath(model.path).parent),
+        ]
+        self._facts.setText(" · ".join(part for part in parts if part))
+        self.setAccessibleName(f"{self._title.text()}, {self._facts.text()}")
+
+    def set_current(self, is_current: bool) -> None:
+        """Mark the model that is loaded."""
+        self._mark.setVisible(is_current)
+
+    def set_error(self, sentence: str) -> None:
+        """Say what is wrong with this file."""
+        self._error.setText(sentence)
+        self._error.setVisible(bool(sentence))
+        self.setAccessibleDescription(sentence)
+
+    def sizeHint(self) -> QSize:
+        """As much as the labels want; a button by itself would only count its own text."""
+        return self.layout().sizeHint()
+
+
+class ModelPicker(Popup):
+    """``model_chosen`` carries a path; ``starter_chosen`` and ``cancelled`` nothing."""
+
+    model_chosen = Signal(str)
+    starter_chosen = Signal()
+    cancelled = Signal()
+
+    def __init__(self, theme: Theme, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent, WIDTH)
+        self.setObjectName("modelPickerPopup")
+        self._theme = theme
+        self._recent: tuple[RecentModel, ...] = ()
+        self._starter_path: str | None = None
+        self._status = EngineStatus()
+        self._errors: dict[str, str] = {}
+        self._rows: list[ModelRow] = []
+        self._progress = self._make_progress()
+        self._list = QVBoxLayout()
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(2)
+        content = QWidget()
+        content.setObjectName("modelList")
+        content.setLayout(self._list)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(content)
+        self._open = QPushButton()
+        self._open.setObjectName("openModelButton")
+        self._open.setIcon(theme.icon("folder"))
+        self._open.clicked.connect(self.close)
+        self._open.clicked.connect(actions["open_model"].trigger)
+        self._hint = QLabel()
+        self._hint.setProperty("level", "micro")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        for widget in (self._progress, self._scroll, self._open, self._hint):
+            self.column.addWidget(widget)
+        self.retranslate()
+
+    def _make_progress(self) -> QWidget:
+        frame = QWidget()
+        self._loading = QLabel()
+        self._loading.setTextFormat(Qt.TextFormat.PlainText)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("loadBar")
+        self._bar.setTextVisible(False)
+        self._bar.setRange(0, 1000)
+        self._cancel = QPushButton()
+        self._cancel.setObjectName("cancelLoad")
+        self._cancel.clicked.connect(self.cancelled)
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        words.addWidget(self._loading)
+        words.addWidget(self._bar)
+        row = QHBoxLayout(frame)
+        row.setContentsMargins(10, 6, 4, 8)
+        row.setSpacing(12)
+        row.addLayout(words, 1)
+        row.addWidget(self._cancel)
+        return frame
+
+    def set_recent(self, models: tuple[RecentModel, ...], starter_path: str | None) -> None:
+        """What to offer; None: the starter is not installed."""
+        self._recent, self._starter_path = models, starter_path
+        self._fill()
+
+    def set_error(self, path: str, sentence: str) -> None:
+        """Remember what is wrong with a file, and show it at its place."""
+        self._errors[path] = sentence
+        self._fill()
+
+    def set_status(self, status: EngineStatus) -> None:
+        """Show how loading goes and which model is loaded."""
+        was_loaded, self._status = self._status.facts, status
+        if status.facts is not None:
+            self._errors.pop(status.facts.path, None)
+        if status.facts != was_loaded:
+            self._fill()
+        is_loading = status.state is EngineState.LOADING
+        if is_loading != (not self._progress.isHidden()):
+            self._progress.setVisible(is_loading)
+            self._refit()
+        self._bar.setValue(round(1000 * status.fraction))
+        self._loading.setText(
+            self.tr("Loading {0} · {1}").format(
+                PurePath(status.model_path or "").stem[:40], i18n.percent(status.fraction)
+            )
+        )
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setAccessibleName(self.tr("Models"))
+        self._open.setText(self.tr("Open a file…"))
+        self._open.setToolTip(self.tr("Load a GGUF file; its weights and its KV cache take memory"))
+        self._cancel.setText(self.tr("Cancel"))
+        self._cancel.setToolTip(self.tr("Give up loading; what was loaded of it is freed"))
+        self._bar.setAccessibleName(self.tr("Loading"))
+        self._hint.setText(self.tr("Or drop a .gguf file anywhere on the window"))
+        self._fill()
+
+    def open_below(self, anchor: QWidget) -> None:
+        """Show it with the keyboard on the first model."""
+        self.open_at(anchor)
+        if self._rows:
+            self._rows[0].setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _fill(self) -> None:
+        while (item := self._list.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._rows = []
+        starter = self._starter_path
+        if starter is not None:
+            self._add_row(RecentModel(starter, self.tr("SmolLM2 135M, the starter")), is_starter=True)
+        others = [model for model in self._recent if model.path != starter]
+        if others:
+            heading = QLabel(self.tr("Recent"))
+            heading.setProperty("level", "micro")
+            heading.setContentsMargins(10, 8, 0, 2)
+            self._list.addWidget(heading)
+        for model in others:
+            self._add_row(model)
+        known = {row.model.path for row in self._rows}
+        for path in self._errors:
+            if path not in known:
+                self._add_row(RecentModel(path))
+        self._list.addStretch()
+        self._refit()
+
+    def _add_row(self, model: RecentModel, *, is_starter: bool = False) -> None:
+        row = ModelRow(model, self._theme)
+        row.setToolTip(model.path)
+        facts = self._status.facts
+        row.set_current(facts is not None and facts.path == model.path)
+        row.set_error(self._errors.get(model.path, ""))
+        if is_starter:
+            row.clicked.connect(lambda: self._choose(None))
+        else:
+            row.clicked.connect(lambda: self._choose(model.path))
+        self._rows.append(row)
+        self._list.addWidget(row)
+
+    def _choose(self, path: str | None) -> None:
+        self.close()
+        if path is None:
+            self.starter_chosen.emit()
+        else:
+            self._errors.pop(path, None)
+            self.model_chosen.emit(path)
+
+    def _refit(self) -> None:
+        wanted = self._list.sizeHint().height() + 4
+        self._scroll.setFixedHeight(min(LIST_HEIGHT, max(40, wanted)))
+        if self.isVisible():
+            self.fit(self.maximumHeight())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)

@@ -1,0 +1,379 @@
+"""The window's process: builds every object and wires them, here and nowhere else."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path, PurePath
+from types import TracebackType
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QPlainTextEdit, QWidget
+
+from app.cache.panel import CachePanel
+from app.chat.composer import Composer
+from app.chat.transcript import Transcript
+from app.chat_session import ChatSession
+from app.commands.actions import Actions
+from app.commands.palette import CommandPalette
+from app.engine_bridge import EngineBridge
+from app.engine_notices import EngineNotices
+from app.engine_session import Engine, EngineSession
+from app.engine_status import EngineState, EngineStatus
+from app.i18n import EngineWords, Languages
+from app.logs import close_logs, prepare_logs
+from app.main_window import Column, MainWindow
+from app.models.engine_details import EngineDetails
+from app.models.file_drop import FileDrop
+from app.models.opener import ModelOpener
+from app.models.picker import ModelPicker
+from app.notices import Notices
+from app.options import Options, folders
+from app.resources import resource_dir
+from app.settings.appearance import Appearance
+from app.settings.preferences import PreferencesStore, Problem, RecentModel
+from app.settings.preferences_dialog import PreferencesDialog
+from app.settings.sampling_panel import SamplingPanel
+from app.side_panel import SidePanel
+from app.source_texts import ENGINE_SENTENCES
+from app.theme import Theme
+from app.top_bar import TopBar, model_name
+from app.unattended import Unattended
+from app.welcome import Welcome
+from engine.client import EngineClient, read_log_tail
+from engine.errors import EngineError
+from engine.messages import Event, ModelLoaded
+from engine.options import EngineOptions
+from engine.recovery import Recovery
+from engine.starter import starter_path
+
+MENU = (
+    ("show_palette",),
+    ("regenerate", "continue_answer", "edit_last", "copy_last", "copy_chat"),
+    ("choose_model", "open_model", "unload_model", "show_engine"),
+    ("show_cache", "show_sampling", "move_panel", "float_panel"),
+    ("next_theme", "show_preferences", "full_screen", "quit"),
+)
+
+log = logging.getLogger("kvasir")
+
+
+class Program:
+    """Every object of the window's process; ``make_engine`` is given the function that takes events."""
+
+    def __init__(
+        self,
+        app: QApplication,
+        options: Options,
+        make_engine: Callable[[Callable[[Event], None]], Engine] | None = None,
+    ) -> None:
+        self._options = options
+        self._started = time.monotonic()
+        where = folders(options.data_dir)
+        self._engine_log = prepare_logs(where.logs)
+        self._problems: list[Problem] = []
+        self.store = PreferencesStore(where.config / "preferences.json", self._problems.append)
+        self.store.load()
+        self.theme = Theme(app)
+        self.languages = Languages(resource_dir() / "translations", app)
+        self.appearance = Appearance(self.theme, self.languages, self.store)
+        self.appearance.apply()
+        self.bridge = EngineBridge()
+        if make_engine is None:
+            engine_options = EngineOptions(log_path=str(self._engine_log))
+            recovery = Recovery(where.config / "machine.json")
+            self.engine: Engine = EngineClient(self.bridge.post, engine_options, recovery=recovery)
+        else:
+            self.engine = make_engine(self.bridge.post)
+        self.session = EngineSession(self.engine, self.bridge)
+        self.opener = ModelOpener(self.session)
+        self._build_window()
+        self._connect_engine()
+        self._connect_actions()
+        self._connect_window()
+        self._unattended = self._make_unattended()
+        for problem in self._problems:
+            self._tell_problem(problem)
+        self.store.on_problem = self._tell_problem
+        self._refresh_actions()
+
+    # Building
+
+    def _build_window(self) -> None:
+        preferences = self.store.current
+        self.window = MainWindow(self.theme)
+        self.actions = Actions(self.window, self.theme)
+        self.top_bar = TopBar(self.theme, self.actions)
+        self.transcript = Transcript(self.theme)
+        self.welcome = Welcome(self.theme, self.actions)
+        self.transcript.set_welcome(self.welcome)
+        self.notices = Notices(self.theme)
+        self.composer = Composer(self.theme)
+        self.cache_panel = CachePanel(self.theme)
+        self.sampling_panel = SamplingPanel(preferences.sampling, preferences.system_prompt)
+        self.panel = SidePanel(self.theme)
+        for name, page in (("cache", self.cache_panel), ("sampling", self.sampling_panel)):
+            self.panel.add_page(name, page)
+        parts: list[QWidget] = [
+            self.top_bar,
+            self.transcript,
+            Column(self.notices, self.theme),
+            self.composer,
+        ]
+        self.window.place(parts, self.transcript, self.panel)
+        self.menu = QMenu(self.window)
+        self.window.fill_menu(self.menu, self.actions, MENU)
+        self.top_bar.more.setMenu(self.menu)
+        self.picker = ModelPicker(self.theme, self.actions, self.window)
+        self.palette = CommandPalette(self.actions.all(), self.theme, self.window)
+        self.details = EngineDetails(self.theme, self._read_log, self.window)
+        self.dialog: PreferencesDialog | None = None
+        self.chat = ChatSession(self.session, self.transcript, self.composer, lambda: self.store.current)
+        self.teller = EngineNotices(self.notices, self.session, EngineWords(ENGINE_SENTENCES), self._read_log)
+        self.window.restore(preferences.window_geometry, preferences.window_state)
+        self._refresh_recent()
+
+    def _make_unattended(self) -> Unattended | None:
+        if not self._options.texts and self._options.screenshot is None:
+            return None
+        picture = self._options.screenshot
+        unattended = Unattended(
+            self.session,
+            self.chat,
+            list(self._options.texts),
+            (str(picture), lambda: self.window) if picture is not None else None,
+        )
+        unattended.ended.connect(self._on_unattended_ended)
+        self.opener.refused.connect(lambda _path, error: unattended.give_up(error.message))
+        return unattended
+
+    # Wiring
+
+    def _connect_engine(self) -> None:
+        self.session.status_changed.connect(self._on_status)
+        self.session.event_received.connect(self._on_event)
+        self.session.event_received.connect(self.cache_panel.take)
+        self.session.load_failed.connect(
+            lambda path, failed: self.picker.set_error(path, self.teller.words.translate(failed.message))
+        )
+        self.opener.refused.connect(self._on_refused)
+        self.chat.failed.connect(self.teller.tell_failed)
+        self.chat.must_choose_model.connect(self._on_must_choose)
+        self.chat.changed.connect(self._refresh_actions)
+        self.chat.editing_changed.connect(lambda is_on: self.teller.tell_editing() if is_on else None)
+        self.details.restart_requested.connect(self.session.restart)
+        self._on_status(self.session.status)
+
+    def _connect_actions(self) -> None:
+        do = {
+            "show_palette": self.palette.open,
+            "new_chat": self._new_chat,
+            "send": self.composer.send,
+            "stop": self.chat.stop,
+            "regenerate": self.chat.regenerate,
+            "continue_answer": self.chat.continue_answer,
+            "edit_last": self.chat.edit_last,
+            "copy_last": self.chat.copy_last,
+            "copy_chat": self.chat.copy_chat,
+            "focus_composer": self.composer.focus,
+            "focus_transcript": self.transcript.setFocus,
+            "jump_to_end": self.transcript.jump_to_end,
+            "choose_model": lambda: self.picker.open_below(self.top_bar.model),
+            "open_model": self._ask_for_file,
+            "cancel_load": self.session.cancel_load,
+            "unload_model": self.session.unload,
+            "show_engine": lambda: self.details.open_below(self.top_bar.state),
+            "toggle_panel": lambda: self.panel.setVisible(self.panel.isHidden()),
+            "show_cache": lambda: self.panel.show_page("cache"),
+            "show_sampling": lambda: self.panel.show_page("sampling"),
+            "float_panel": lambda: self.panel.setFloating(not self.panel.isFloating()),
+            "move_panel": self.window.move_panel,
+            "close_notices": self.notices.clear,
+            "show_preferences": self._show_preferences,
+            "next_theme": self.appearance.next_theme,
+            "larger_text": self.appearance.larger_text,
+            "smaller_text": self.appearance.smaller_text,
+            "normal_text": self.appearance.normal_text,
+            "next_language": self.appearance.next_language,
+            "full_screen": lambda: self.window.setWindowState(
+                self.window.windowState() ^ Qt.WindowState.WindowFullScreen
+            ),
+            "quit": self.window.close,
+        }
+        for name, slot in do.items():
+            self.actions[name].triggered.connect(lambda _checked=False, slot=slot: slot())
+
+    def _connect_window(self) -> None:
+        self.top_bar.model.clicked.connect(self.actions["choose_model"].trigger)
+        self.top_bar.state.clicked.connect(self.actions["show_engine"].trigger)
+        self.picker.model_chosen.connect(self.opener.open)
+        self.picker.starter_chosen.connect(self._load_starter)
+        self.picker.cancelled.connect(self.session.cancel_load)
+        self.welcome.suggested.connect(self._on_suggested)
+        self.transcript.link_activated.connect(self.teller.offer_link)
+        self.sampling_panel.sampling_edited.connect(lambda sampling: self.store.update(sampling=sampling))
+        self.sampling_panel.system_prompt_edited.connect(lambda text: self.store.update(system_prompt=text))
+        editor = self.composer.findChild(QPlainTextEdit, "composer")
+        drop = FileDrop([self.window, editor, editor.viewport()], self.window)
+        drop.dropped.connect(self.opener.open)
+        drop.refused.connect(lambda path: self.teller.tell_no_model_file(PurePath(path).name))
+        drop.hovering.connect(self.window.show_drop_hint)
+        self.window.painted.connect(self._on_painted)
+        self.window.closing.connect(self._on_closing)
+
+    # What happens
+
+    def show(self) -> None:
+        """Show the window; the engine starts once it is there."""
+        self.window.show()
+        self.composer.focus()
+
+    def close(self) -> None:
+        """End the engine."""
+        self.engine.close()
+
+    def _on_painted(self) -> None:
+        log.info("The window was there after %.0f ms", (time.monotonic() - self._started) * 1000)
+        QTimer.singleShot(0, self.window, self._start_engine)
+
+    def _start_engine(self) -> None:
+        self.session.start()
+        last = self.store.current.last_model
+        if self._options.model is not None:
+            self.opener.open(str(self._options.model))
+        elif last is not None and Path(last).is_file():
+            self.opener.open(last)
+        else:
+            self._load_starter()
+
+    def _load_starter(self) -> None:
+        try:
+            self.opener.open(str(starter_path()))
+        except EngineError as error:
+            self.teller.tell_refused(error)
+            if self._unattended is not None:
+                self._unattended.give_up(error.message)
+
+    def _on_status(self, status: EngineStatus) -> None:
+        self.top_bar.set_status(status)
+        self.welcome.set_status(status)
+        self.picker.set_status(status)
+        self.details.set_status(status, self.top_bar.state_word()[0])
+        self._refresh_actions()
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, ModelLoaded):
+            facts = event.facts
+            recent = RecentModel(facts.path, model_name(facts), facts.quantization, facts.size_bytes)
+            self.store.set(self.store.current.with_recent(recent))
+            self._refresh_recent()
+
+    def _refresh_recent(self) -> None:
+        try:
+            starter: str | None = str(starter_path())
+        except EngineError:
+            starter = None
+        self.picker.set_recent(self.store.current.recent_models, starter)
+
+    def _on_refused(self, path: str, error: EngineError) -> None:
+        self.picker.set_error(path, self.teller.words.translate(error.message))
+        self.teller.tell_refused(error)
+
+    def _on_must_choose(self) -> None:
+        self.teller.tell_choose_model()
+        self.actions["choose_model"].trigger()
+
+    def _on_suggested(self, text: str) -> None:
+        self.composer.set_text(text)
+        self.composer.focus()
+
+    def _new_chat(self) -> None:
+        self.chat.new_chat()
+        self.cache_panel.clear()
+
+    def _refresh_actions(self) -> None:
+        status, chat = self.session.status, self.chat
+        is_loading = status.state is EngineState.LOADING
+        has_turns = bool(chat.conversation.turns)
+        for name, is_on in {
+            "stop": chat.can_stop(),
+            "regenerate": chat.can_regenerate(),
+            "continue_answer": chat.can_continue(),
+            "edit_last": chat.can_edit(),
+            "copy_last": has_turns,
+            "copy_chat": has_turns,
+            "cancel_load": is_loading,
+            "unload_model": status.facts is not None,
+        }.items():
+            self.actions[name].setEnabled(is_on)
+
+    def _ask_for_file(self) -> None:
+        dialog = QFileDialog(self.window, self.window.tr("Open a model"))
+        dialog.setObjectName("openModelDialog")
+        dialog.setNameFilters([self.window.tr("GGUF models (*.gguf)"), self.window.tr("All files (*)")])
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        if (last := self.store.current.last_model) is not None:
+            dialog.setDirectory(str(Path(last).parent))
+        dialog.fileSelected.connect(self.opener.open)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _show_preferences(self) -> None:
+        if self.dialog is None:
+            self.dialog = PreferencesDialog(self.theme, self.store.current, str(self.store.path), self.window)
+            self.dialog.changed.connect(self.appearance.change)
+            dialog = self.dialog
+            self.appearance.changed.connect(lambda: dialog.show_preferences(self.store.current))
+        self.dialog.show_preferences(self.store.current)
+        self.dialog.show()
+        self.dialog.activateWindow()
+
+    def _tell_problem(self, problem: Problem) -> None:
+        log.warning("preferences: %s %s", problem.kind, problem.detail)
+        self.teller.tell_problem(problem)
+
+    def _read_log(self) -> str:
+        return read_log_tail(self._engine_log)
+
+    def _on_unattended_ended(self, code: int, sentence: str) -> None:
+        if sentence:
+            print(f"kvasir: {sentence}", file=sys.stderr)
+        self.window.close()
+        QApplication.exit(code)
+
+    def _on_closing(self) -> None:
+        self.sampling_panel.flush()
+        self.store.set(
+            replace(
+                self.store.current,
+                window_geometry=self.window.geometry_text(),
+                window_state=self.window.state_text(),
+            )
+        )
+
+    def on_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """A mistake of the window: it goes into the log and a notice, and the window goes on."""
+        text = "".join(traceback.format_exception(kind, error, trace))
+        log.error("%s", text)
+        self.teller.tell_internal(text)
+
+
+def run(options: Options) -> int:
+    """Open the window and stay until it is closed; the exit code."""
+    app = QApplication([sys.argv[0]])
+    app.setApplicationName("kvasir")
+    app.setApplicationDisplayName("Kvasir")
+    app.setDesktopFileName("kvasir")
+    program = Program(app, options)
+    sys.excepthook = program.on_exception
+    try:
+        program.show()
+        return app.exec()
+    finally:
+        sys.excepthook = sys.__excepthook__
+        program.close()
+        close_logs()

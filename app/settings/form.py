@@ -1,0 +1,231 @@
+"""A form made from the declarations of a settings class: one field for each setting, with its words and bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.errors import EngineError
+from engine.settings import Declaration, declarations
+
+CONTEXT = "Settings"
+"""The translation context of labels, help and words of the declarations."""
+
+
+def words(text: str) -> str:
+    """A word of a declaration in the language in force."""
+    return QCoreApplication.translate(CONTEXT, text) if text else ""
+
+
+class SettingField(QWidget):
+    """One setting: its label and the control that fits its type; ``edited`` tells that a person changed it.
+
+    What can't be a value stays in the field as it was typed, marked, with a sentence that says what would be right; the
+    setting keeps the last good value.
+    """
+
+    edited = Signal()
+
+    def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.declaration = declaration
+        self._value: Any = declaration.default
+        self.setObjectName(f"setting_{declaration.name}")
+        self._label = QLabel()
+        self._label.setProperty("level", "field")
+        self._error = QLabel()
+        self._error.setObjectName("settingError")
+        self._error.setTextFormat(Qt.TextFormat.PlainText)
+        self._error.setWordWrap(True)
+        self._error.hide()
+        self._control = self._make_control()
+        self._control.setObjectName(f"{declaration.name}Input")
+        self._label.setBuddy(self._control)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        grid.addWidget(self._label, 0, 0)
+        grid.addWidget(self._control, 0, 1)
+        grid.addWidget(self._error, 1, 0, 1, 2)
+        grid.setColumnStretch(0, 1)
+        self.retranslate()
+        self._show_value()
+
+    @property
+    def value(self) -> Any:
+        """The last good value, in the declared type."""
+        return self._value
+
+    def set_value(self, value: Any) -> None:
+        """Show a value that is known to be good."""
+        self._value = value
+        self._error.hide()
+        self._show_value()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        label = words(self.declaration.label)
+        self._label.setText(label)
+        tip = self._tip()
+        for widget in (self, self._label, self._control):
+            widget.setToolTip(tip)
+        self._control.setAccessibleName(label)
+        self._control.setAccessibleDescription(tip)
+        if isinstance(self._control, QComboBox):
+            self._fill_choices(self._control)
+        if isinstance(self._control, QLineEdit):
+            self._control.setPlaceholderText(words(self.declaration.none_label))
+        self._show_value()
+
+    def _tip(self) -> str:
+        declaration = self.declaration
+        lines = [words(declaration.help)]
+        low, high = declaration.minimum, declaration.maximum
+        if low is not None and high is not None:
+            bounds = self.tr("From {0} to {1}").format(_plain(low), _plain(high))
+            lines.append(f"{bounds} {words(declaration.unit)}".strip())
+        lines.append(self.tr("Default: {0}").format(self._text_of(declaration.default) or "–"))
+        return "\n".join(lines)
+
+    def _make_control(self) -> QWidget:
+        declaration = self.declaration
+        if declaration.kind is bool:
+            box = QCheckBox()
+            box.toggled.connect(self._on_toggled)
+            return box
+        if declaration.choices:
+            combo = QComboBox()
+            combo.setFixedWidth(132)
+            combo.activated.connect(self._on_chosen)
+            return combo
+        line = QLineEdit()
+        line.setFixedWidth(132)
+        line.setMaxLength(200)
+        line.setAlignment(Qt.AlignmentFlag.AlignRight)
+        line.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        line.editingFinished.connect(self._on_typed)
+        return line
+
+    def _fill_choices(self, combo: QComboBox) -> None:
+        combo.clear()
+        if self.declaration.optional:
+            combo.addItem(words(self.declaration.none_label), None)
+        for choice in self.declaration.choices:
+            combo.addItem(choice, choice)
+
+    def _text_of(self, value: Any) -> str:
+        if value is None:
+            return words(self.declaration.none_label)
+        if self.declaration.kind is bool:
+            return self.tr("on") if value else self.tr("off")
+        if isinstance(value, tuple):
+            return ",".join(_plain(part) for part in value)
+        return _plain(value) if isinstance(value, int | float) else str(value)
+
+    def _show_value(self) -> None:
+        control, value = self._control, self._value
+        if isinstance(control, QCheckBox):
+            control.blockSignals(True)
+            control.setChecked(bool(value))
+            control.blockSignals(False)
+        elif isinstance(control, QComboBox):
+            control.setCurrentIndex(control.findData(None if value is None else str(value)))
+        elif isinstance(control, QLineEdit) and self._error.isHidden():
+            control.setText("" if value is None else self._text_of(value))
+
+    def _on_toggled(self, is_on: bool) -> None:
+        self._take(is_on)
+
+    def _on_chosen(self, index: int) -> None:
+        control = self._control
+        assert isinstance(control, QComboBox)
+        data = control.itemData(index)
+        self._take(self.declaration.check(data))
+
+    def _on_typed(self) -> None:
+        control = self._control
+        assert isinstance(control, QLineEdit)
+        text = control.text()
+        if text.strip() == words(self.declaration.none_label):
+            text = "" if self.declaration.optional else text
+        try:
+            value = self.declaration.parse(text)
+        except EngineError:
+            self._error.setText(self._refusal())
+            self._error.show()
+            return
+        self._error.hide()
+        self._take(value)
+
+    def _refusal(self) -> str:
+        low, high = self.declaration.minimum, self.declaration.maximum
+        if low is None or high is None:
+            return self.tr("This can't be used here: {0}").format(words(self.declaration.help))
+        if self.declaration.kind is int:
+            return self.tr("A whole number from {0} to {1}, please.").format(_plain(low), _plain(high))
+        return self.tr("A number from {0} to {1}, please.").format(_plain(low), _plain(high))
+
+    def _take(self, value: Any) -> None:
+        changed = value != self._value
+        self._value = value
+        self._show_value()
+        if changed:
+            self.edited.emit()
+
+
+class SettingsForm(QWidget):
+    """All settings of one settings class; ``edited`` carries the new settings object."""
+
+    edited = Signal(object)
+
+    def __init__(self, settings: Any, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._class = type(settings)
+        self._fields = [SettingField(declaration, self) for declaration in declarations(self._class)]
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        for setting in self._fields:
+            column.addWidget(setting)
+            setting.edited.connect(self._on_edited)
+        self.set_settings(settings)
+
+    @property
+    def settings(self) -> Any:
+        """What the fields say, as an object of the settings class."""
+        return self._class(**{setting.declaration.name: setting.value for setting in self._fields})
+
+    def set_settings(self, settings: Any) -> None:
+        """Show these settings."""
+        for setting in self._fields:
+            setting.set_value(setting.declaration.check(getattr(settings, setting.declaration.name)))
+
+    def field(self, name: str) -> SettingField:
+        """The field of a setting, by the setting's name."""
+        return next(setting for setting in self._fields if setting.declaration.name == name)
+
+    def _on_edited(self) -> None:
+        self.edited.emit(self.settings)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            for setting in self._fields:
+                setting.retranslate()
+        super().changeEvent(event)
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else f"{value:g}"

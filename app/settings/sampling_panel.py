@@ -1,0 +1,101 @@
+"""The drawer for the system prompt and the sampling settings of the next answer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.settings.form import SettingsForm
+from app.settings.preferences import MAX_SYSTEM_PROMPT
+from engine.settings import SamplingSettings
+
+TYPING_MS = 400
+"""A system prompt is remembered once its typing pauses."""
+
+
+class SamplingPanel(QScrollArea):
+    """``sampling_edited`` carries SamplingSettings, ``system_prompt_edited`` a text; both hold from the next request on."""
+
+    sampling_edited = Signal(object)
+    system_prompt_edited = Signal(str)
+
+    def __init__(self, sampling: SamplingSettings, system_prompt: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("samplingPanel")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._system_heading = QLabel()
+        self._system_heading.setProperty("level", "heading")
+        self._system = QPlainTextEdit(system_prompt)
+        self._system.setObjectName("systemPrompt")
+        self._system.setTabChangesFocus(True)
+        self._system.setFixedHeight(132)
+        self._system_hint = QLabel()
+        self._system_hint.setProperty("level", "micro")
+        self._system_hint.setWordWrap(True)
+        self._sampling_heading = QLabel()
+        self._sampling_heading.setProperty("level", "heading")
+        self._form = SettingsForm(sampling)
+        self._reset = QPushButton()
+        self._reset.setObjectName("resetSampling")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(TYPING_MS)
+        self._lay_out()
+        self._system.textChanged.connect(self._timer.start)
+        self._timer.timeout.connect(self.flush)
+        self._form.edited.connect(self.sampling_edited)
+        self._reset.clicked.connect(self._on_reset)
+        self.retranslate()
+
+    def _lay_out(self) -> None:
+        content = QWidget()
+        content.setProperty("surface", "side")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(20, 12, 20, 20)
+        column.setSpacing(8)
+        column.addWidget(self._system_heading)
+        column.addWidget(self._system)
+        column.addWidget(self._system_hint)
+        column.addSpacing(12)
+        column.addWidget(self._sampling_heading)
+        column.addWidget(self._form)
+        column.addSpacing(4)
+        column.addWidget(self._reset, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch()
+        self.setWidget(content)
+
+    @property
+    def system_prompt(self) -> str:
+        """The text as it stands in the field."""
+        return self._system.toPlainText()[:MAX_SYSTEM_PROMPT]
+
+    def flush(self) -> None:
+        """Tell now of what was typed just before."""
+        self._timer.stop()
+        self.system_prompt_edited.emit(self.system_prompt)
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self._system_heading.setText(self.tr("System prompt"))
+        self._system.setPlaceholderText(self.tr("How the model should behave, for example: Answer briefly."))
+        self._system.setAccessibleName(self.tr("System prompt"))
+        self._system.setToolTip(
+            self.tr("Stands before every chat. A change makes the next request read the whole chat again.")
+        )
+        self._system_hint.setText(self.tr("Holds from the next message on; the chat is then read again once."))
+        self._sampling_heading.setText(self.tr("Sampling"))
+        self._form.setAccessibleName(self.tr("Sampling"))
+        self._reset.setText(self.tr("Back to the defaults"))
+        self._reset.setToolTip(self.tr("Takes all sampling settings back; the system prompt stays"))
+
+    def _on_reset(self) -> None:
+        self._form.set_settings(SamplingSettings())
+        self.sampling_edited.emit(SamplingSettings())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)

@@ -1,0 +1,100 @@
+"""The panel at the side: pages under one header, docked left or right, floating, or hidden."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDockWidget,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme import Theme
+
+MIN_WIDTH = 280
+
+
+class SidePanel(QDockWidget):
+    """Pages are added once and shown by name; ``page_shown`` tells which one it is now."""
+
+    page_shown = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sidePanel")
+        self.setAllowedAreas(Qt.DockWidgetArea.LeftDockWidgetArea | Qt.DockWidgetArea.RightDockWidgetArea)
+        self._theme = theme
+        self._pages: dict[str, QWidget] = {}
+        self._tabs = QButtonGroup(self)
+        self._tabs.setExclusive(True)
+        self._close = QToolButton()
+        self._close.setObjectName("closePanel")
+        self._close.setIcon(theme.icon("close"))
+        self._close.clicked.connect(self.hide)
+        header = QWidget()
+        header.setObjectName("panelHeader")
+        self._row = QHBoxLayout(header)
+        self._row.setContentsMargins(14, 0, 10, 0)
+        self._row.setSpacing(2)
+        self._row.addStretch()
+        self._row.addWidget(self._close)
+        header.setFixedHeight(theme.sizes.top_bar)
+        self.setTitleBarWidget(header)
+        self._stack = QStackedWidget()
+        body = QWidget()
+        body.setProperty("surface", "side")
+        body.setMinimumWidth(MIN_WIDTH)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._stack)
+        self.setWidget(body)
+        self.retranslate()
+
+    def add_page(self, name: str, page: QWidget) -> None:
+        """Add a page; its title is its accessible name, and follows it through languages."""
+        tab = QPushButton(page.accessibleName())
+        tab.setObjectName(f"{name}Tab")
+        tab.setProperty("kind", "tab")
+        tab.setCheckable(True)
+        tab.setToolTip(page.accessibleName())
+        tab.clicked.connect(lambda: self.show_page(name))
+        self._tabs.addButton(tab)
+        self._pages[name] = page
+        self._row.insertWidget(self._stack.count(), tab)
+        self._stack.addWidget(page)
+        if len(self._pages) == 1:
+            tab.setChecked(True)
+
+    @property
+    def page(self) -> str:
+        """The name of the page on top."""
+        return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
+
+    def show_page(self, name: str) -> None:
+        """Bring a page to the front, and the panel back if it was hidden."""
+        self._stack.setCurrentWidget(self._pages[name])
+        for tab, page in zip(self._tabs.buttons(), self._pages.values(), strict=True):
+            tab.setChecked(page is self._pages[name])
+        self.show()
+        self.page_shown.emit(name)
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("Panel"))
+        self.setAccessibleName(self.tr("Panel"))
+        self._close.setToolTip(self.tr("Hide the panel (F9 shows it again)"))
+        self._close.setAccessibleName(self.tr("Hide the panel"))
+        for tab, page in zip(self._tabs.buttons(), self._pages.values(), strict=True):
+            tab.setText(page.accessibleName())
+            tab.setToolTip(page.accessibleName())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language, after the pages have."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()

@@ -1,0 +1,119 @@
+"""What an empty chat shows: what this is, whether it is ready, and something to begin with."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.commands.actions import Actions
+from app.engine_status import EngineState, EngineStatus
+from app.icons import application_icon
+from app.theme import Theme
+
+COLUMN = 600
+
+
+class Welcome(QWidget):
+    """``suggested`` carries a text for the composer; nothing is sent by itself."""
+
+    suggested = Signal(str)
+
+    def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("welcome")
+        self._theme = theme
+        self._status = EngineStatus()
+        self._icon = QLabel()
+        self._icon.setPixmap(application_icon().pixmap(56, 56))
+        self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._title = QLabel()
+        self._title.setProperty("level", "hero")
+        self._title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._words = QLabel()
+        self._words.setWordWrap(True)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._words.setProperty("level", "row")
+        self._suggestions = [QPushButton() for _ in range(4)]
+        self._choose = QPushButton()
+        self._choose.setObjectName("welcomeChoose")
+        self._choose.setProperty("kind", "primary")
+        self._choose.clicked.connect(actions["choose_model"].trigger)
+        self._lay_out()
+        self.retranslate()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setSpacing(10)
+        for index, button in enumerate(self._suggestions):
+            button.setObjectName(f"suggestion{index}")
+            button.setProperty("kind", "suggestion")
+            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            button.clicked.connect(lambda _checked, button=button: self.suggested.emit(button.text()))
+            grid.addWidget(button, index // 2, index % 2)
+        middle = QWidget()
+        middle.setMaximumWidth(COLUMN)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(24, 0, 24, 0)
+        column.setSpacing(10)
+        column.addWidget(self._icon)
+        column.addWidget(self._title)
+        column.addWidget(self._words)
+        column.addSpacing(14)
+        column.addLayout(grid)
+        column.addWidget(self._choose, 0, Qt.AlignmentFlag.AlignHCenter)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(middle, 100)
+        row.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.addStretch(2)
+        outer.addLayout(row)
+        outer.addStretch(3)
+
+    def set_status(self, status: EngineStatus) -> None:
+        """Say whether there is a model to talk to."""
+        if status.state is not self._status.state:
+            self._status = status
+            self._render()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setAccessibleName(self.tr("Welcome"))
+        self._title.setText(self.tr("What shall we talk about?"))
+        texts = (
+            self.tr("Explain in three sentences what a KV cache is."),
+            self.tr("Write a limerick about a forgetful robot."),
+            self.tr("Show a Python function that reverses a list, with a test."),
+            self.tr("Plan a rainy Sunday, hour by hour."),
+        )
+        for button, text in zip(self._suggestions, texts, strict=True):
+            button.setText(text)
+            button.setToolTip(self.tr("Put this into the composer"))
+        self._choose.setText(self.tr("Choose a model…"))
+        self._choose.setToolTip(self.tr("The starter, a recent one, or a GGUF file of yours"))
+        self._render()
+
+    def _render(self) -> None:
+        state = self._status.state
+        has_none = state in (EngineState.NO_MODEL, EngineState.STOPPED)
+        self._words.setText(
+            {
+                EngineState.NO_MODEL: self.tr("There is no model yet. Everything stays on this computer."),
+                EngineState.STOPPED: self.tr("The engine has stopped. Choose a model to start it again."),
+                EngineState.STARTING: self.tr(
+                    "The model is on its way. Just begin to type: it is sent as soon as it can be."
+                ),
+                EngineState.LOADING: self.tr(
+                    "The model is on its way. Just begin to type: it is sent as soon as it can be."
+                ),
+            }.get(state, self.tr("Everything stays on this computer. The panel shows what the model keeps in mind."))
+        )
+        self._choose.setVisible(has_none)
+        for button in self._suggestions:
+            button.setVisible(not has_none)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)

@@ -1,0 +1,53 @@
+"""The style sheet of the window's own parts, in addition to the application's."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from string import Template
+
+from app.tokens import Sizes, Tokens
+
+_SHEET = Template("""
+QMainWindow::separator { background: $line; width: 1px; height: 1px; }
+#topBar { background: $ground; border-bottom: 1px solid $line; }
+#panelHeader { background: $side; border-bottom: 1px solid $line; }
+#sidePanel QScrollArea, #sidePanel QStackedWidget { background: $side; }
+#modelPicker { padding: 0; border-radius: ${radius_control}px; }
+QPushButton[kind="pill"] { background: transparent; border: 1px solid $line; border-radius: ${pill}px;
+    padding: 3px 12px 3px 26px; font-size: ${meta}px; font-weight: 500; color: $text_2; }
+QPushButton[kind="pill"]:hover { background: $hover; }
+QPushButton[kind="pill"]:focus { border: 2px solid $accent; padding: 2px 11px 2px 25px; }
+QPushButton[kind="tab"] { background: transparent; border: 2px solid transparent; color: $text_2; padding: 4px 10px;
+    border-radius: ${radius_control}px; font-weight: 500; }
+QPushButton[kind="tab"]:hover { background: $hover; }
+QPushButton[kind="tab"]:checked { color: $text; background: $selected; font-weight: 600; }
+QPushButton[kind="tab"]:focus { border: 2px solid $accent; }
+QPushButton[kind="row"] { background: transparent; border: 2px solid transparent; border-radius: ${radius_control}px;
+    text-align: left; padding: 0; }
+QPushButton[kind="row"]:hover { background: $hover; }
+QPushButton[kind="row"]:focus { border: 2px solid $accent; }
+QPushButton[kind="suggestion"] { background: $ground; border: 1px solid $line; border-radius: ${radius_card}px;
+    text-align: left; padding: 10px 14px; font-weight: 400; color: $text; }
+QPushButton[kind="suggestion"]:hover { background: $side; border-color: $line_strong; }
+QPushButton[kind="suggestion"]:focus { border: 2px solid $accent; padding: 9px 13px; }
+QPushButton[kind="swatch"] { border: 2px solid transparent; border-radius: ${radius_control}px; padding: 4px; }
+QPushButton[kind="swatch"]:checked { border: 2px solid $text; }
+QPushButton[kind="swatch"]:focus { border: 2px solid $accent; }
+QLabel[level="row"] { color: $text_2; }
+QLabel[level="field"] { color: $text; }
+QLabel[level="tile"] { font-weight: 600; }
+QLabel[level="hero"] { font-size: ${hero}px; font-weight: 600; }
+#settingError { color: $danger; font-size: ${meta}px; }
+#popupCard { background: $field; border: 1px solid $line_strong; border-radius: ${radius_card}px; }
+#panelLine { border: none; border-bottom: 1px solid $line; margin-bottom: 8px; }
+#noticeLog, #engineLog { background: $side; border: 1px solid $line; }
+#dropHint { background: $accent_soft; border: 2px dashed $accent; border-radius: ${radius_bubble}px; color: $text;
+    font-size: ${title}px; font-weight: 600; }
+""")
+
+
+def window_stylesheet(tokens: Tokens, sizes: Sizes) -> str:
+    """The QSS text for these tokens and sizes."""
+    return _SHEET.substitute(
+        {**asdict(tokens), **asdict(sizes)}, pill=(sizes.meta + 15) // 2, hero=round(sizes.number * 0.86)
+    )
