@@ -157,6 +157,6 @@ def test_the_starter_models_own_template() -> None:
 
 
 def test_a_text_in_segments_has_the_tokens_of_the_whole(vocabulary: Vocabulary) -> None:
-    lines = ("hello user\n", "hello\n", "  user\n", "\n", "end")
+    lines = ("hello user\n", "hello\n", "user user\n", "end")
     tokenized = SegmentTokenizer(vocabulary, ControlSpellings(())).tokenize(Segment(line) for line in lines)
     assert tokenized.tokens == vocabulary.tokenize("".join(lines), parse_special=True)
