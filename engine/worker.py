@@ -60,12 +60,17 @@ class Inbox:
             self.is_closing = True
 
 
-def prepare_process(options: EngineOptions) -> None:
-    """Settings that must be in place before llama.cpp is imported: its environment, and where it prints."""
+def set_environment(options: EngineOptions) -> None:
+    """Environment variables that llama.cpp and OpenMP read once, when they are loaded."""
     # An abort would start a debugger to print a backtrace.
     os.environ["GGML_NO_BACKTRACE"] = "1"
     # Threads that spin while other programs need the cores are slower than one thread alone.
     os.environ.setdefault("GOMP_SPINCOUNT", str(options.gomp_spin_count))
+
+
+def prepare_process(options: EngineOptions) -> None:
+    """What must be in place before llama.cpp is imported: its environment, and where it prints."""
+    set_environment(options)
     with contextlib.suppress(OSError):
         log_path = Path(options.log_path)
         log_path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,10 +12,8 @@ from typing import Any, TypeVar
 
 from engine.client import read_log_tail
 from engine.errors import EngineError, ErrorCode
-from engine.native.devices import Ggml
-from engine.native.log import NativeLog
 from engine.options import EngineOptions
-from engine.worker import prepare_process
+from engine.worker import prepare_process, set_environment
 
 TRIES = 3
 """The best CPU code, the next one, and that without repacked weights."""
@@ -30,6 +28,8 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
     """
     with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
         options = EngineOptions(log_path=str(Path(folder) / "engine.log"))
+        # Here already: ``measure`` is imported, and llama.cpp with it, before the new process runs a line of ours.
+        set_environment(options)
         for _attempt in range(TRIES):
             ours, theirs = multiprocessing.get_context("spawn").Pipe(duplex=False)
             process = multiprocessing.get_context("spawn").Process(
@@ -63,10 +63,11 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
         )
 
 
-def _measure(
-    pipe: Connection, options: EngineOptions, measure: Callable[..., Any], arguments: tuple[Any, ...]
-) -> None:
+def _measure(pipe: Connection, options: EngineOptions, measure: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     prepare_process(options)
+    from engine.native.devices import Ggml
+    from engine.native.log import NativeLog
+
     log = NativeLog()
     try:
         pipe.send(Ggml().load_backends(excluded_cpu_variants=options.excluded_cpu_variants).cpu_variant)

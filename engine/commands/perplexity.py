@@ -60,12 +60,14 @@ def read_text(path: Path) -> str:
             raise EngineError(ErrorCode.SETTING_INVALID, f"{path.name} is larger than 64 MiB: give a part of it.")
         return path.read_text("utf-8")
     except OSError as error:
-        raise EngineError(ErrorCode.SETTING_INVALID, f"{path.name} can't be read: {error.strerror}.", str(error)) from error
+        raise EngineError(
+            ErrorCode.SETTING_INVALID, f"{path.name} can't be read: {error.strerror}.", str(error)
+        ) from error
     except UnicodeDecodeError as error:
         raise EngineError(ErrorCode.SETTING_INVALID, f"{path.name} is not UTF-8 text.", str(error)) from error
 
 
-def _measure(
+def _measure(  # noqa: PLR0913 - what crosses to another process, flat
     log: Any,
     engine_options: EngineOptions,
     path: Path,
@@ -78,7 +80,7 @@ def _measure(
     from engine.lab.loading import loaded_context
     from engine.lab.perplexity import measure
 
-    n_room = (policy.n_sink if policy_name != DENSE else policy.n_sink) + (policy.n_window or 0)
+    n_room = policy.n_sink + (policy.n_window or 0)
     with loaded_context(path, load, engine_options, log) as make_context:
         tokens = make_context.tokenize(text, n_tokens)
         if len(tokens) < 2:

@@ -1,0 +1,171 @@
+"""``bench``: the engine's speeds beside the bare llama.cpp loop of the same run, and what cache operations cost."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import queue
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from engine.client import EngineClient
+from engine.commands import options
+from engine.commands.isolated import run_isolated
+from engine.errors import EngineError, ErrorCode
+from engine.lab.speed import measure_bare
+from engine.messages import (
+    EngineLost,
+    Event,
+    Failed,
+    Finished,
+    ForgetChat,
+    Generate,
+    LoadModel,
+    ModelLoaded,
+    PrefillProgress,
+    TextGenerated,
+)
+from engine.options import EngineOptions
+from engine.settings import GpuLayers, LoadSettings, SamplingSettings
+from engine.text.chat import Message
+
+CHAT_ID = "bench"
+_WORDS = (
+    ["time", "year", "people", "way", "day", "thing", "man", "world", "life", "hand", "part", "child", "eye", "woman", "place", "work", "week", "case", "point", "company"]
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``bench``."""
+    options.add_model(parser)
+    parser.add_argument(
+        "--n-prompt", type=int, default=512, metavar="N", help="tokens of the prompt, about (default 512)"
+    )
+    parser.add_argument("--n-gen", type=int, default=64, metavar="N", help="tokens to generate (default 64)")
+    parser.add_argument("--repeat", type=int, default=3, metavar="R", help="runs of each, in turn (default 3)")
+    options.add_settings(parser, LoadSettings, title="model and cache")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the report; raises EngineError."""
+    if not (8 <= args.n_prompt <= 1_000_000 and 2 <= args.n_gen <= 1_000_000 and 1 <= args.repeat <= 100):
+        raise EngineError(
+            ErrorCode.SETTING_INVALID, "Use a prompt of at least 8 tokens, at least 2 to generate, and 1 to 100 runs."
+        )
+    path = options.model_path(args)
+    settings = options.load_settings(args)
+    if args.n_ctx is None:
+        settings = dataclasses.replace(settings, n_ctx=args.n_prompt + args.n_gen + 256)
+    if settings.n_gpu_layers is GpuLayers.AUTO:
+        settings = dataclasses.replace(settings, n_gpu_layers=GpuLayers.ALL)
+    report = _measure(path, settings, args.n_prompt, args.n_gen, args.repeat)
+    print(json.dumps(report) if args.json else _table(report))
+    return 0
+
+
+def _measure(path: Path, settings: LoadSettings, n_prompt: int, n_gen: int, repeat: int) -> dict[str, Any]:
+    text = " ".join(random.Random(0).choices(_WORDS, k=max(1, n_prompt - 32)))
+    runs = []
+    with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
+        engine = TimedEngine(EngineOptions(log_path=str(Path(folder) / "engine.log")))
+        try:
+            engine.load(path, settings)
+            engine.answer(text, 2)
+            for _run in range(repeat):
+                timed = engine.answer(text, n_gen)
+                # In turn, so that a machine whose speed drifts slows both.
+                bare, costs = run_isolated(measure_bare, path, settings, text, timed.n_prompt, timed.n_generated)
+                runs.append((timed, bare, costs))
+        finally:
+            engine.client.close()
+
+    def median(values: list[float]) -> float:
+        return statistics.median(values)
+
+    n_steps = [timed.n_generated - 1 for timed, _bare, _costs in runs]
+    evictions = [costs.evict_ms for _timed, _bare, costs in runs if costs.evict_ms is not None]
+    return {
+        "n_prompt": runs[0][0].n_prompt,
+        "n_gen": runs[0][0].n_generated,
+        "repeat": repeat,
+        "prefill_tps": median([timed.n_prompt / timed.prefill_s for timed, _bare, _costs in runs]),
+        "decode_tps": median([n / timed.decode_s for n, (timed, _bare, _costs) in zip(n_steps, runs, strict=True)]),
+        "bare_prefill_tps": median([timed.n_prompt / bare.prefill_s for timed, bare, _costs in runs]),
+        "bare_decode_tps": median([n / bare.decode_s for n, (_timed, bare, _costs) in zip(n_steps, runs, strict=True)]),
+        "prefill_ratio": median([bare.prefill_s / timed.prefill_s for timed, bare, _costs in runs]),
+        "decode_ratio": median([bare.decode_s / timed.decode_s for timed, bare, _costs in runs]),
+        "evict_ms": median(evictions) if evictions else None,
+        "snapshot_ms": median([costs.snapshot_ms for _timed, _bare, costs in runs]),
+        "restore_ms": median([costs.restore_ms for _timed, _bare, costs in runs]),
+        "snapshot_bytes": runs[0][2].snapshot_bytes,
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class TimedAnswer:
+    """Seconds on the client's clock: from the start of feeding to the first text, and from there to the end."""
+
+    n_prompt: int
+    n_generated: int
+    prefill_s: float
+    decode_s: float
+
+
+class TimedEngine:
+    """The engine as a window uses it, with a clock on its events."""
+
+    def __init__(self, engine_options: EngineOptions) -> None:
+        self._events: queue.SimpleQueue[tuple[float, Event]] = queue.SimpleQueue()
+        self.client = EngineClient(lambda event: self._events.put((time.perf_counter(), event)), engine_options)
+        self.client.start()
+
+    def load(self, path: Path, settings: LoadSettings) -> None:
+        """Raises EngineError."""
+        self.client.send(LoadModel(self.client.next_request_id(), str(path), settings))
+        while not isinstance(self._next()[1], ModelLoaded):
+            pass
+
+    def answer(self, text: str, n_gen: int) -> TimedAnswer:
+        """Feed ``text`` from nothing and generate; raises EngineError."""
+        self.client.send(ForgetChat(CHAT_ID))
+        sampling = SamplingSettings(temperature=0.0, max_tokens=n_gen, ignore_eos=True)
+        self.client.send(Generate(self.client.next_request_id(), CHAT_ID, (Message("user", text),), sampling))
+        began = first = None
+        while True:
+            moment, event = self._next()
+            if isinstance(event, PrefillProgress) and began is None:
+                began = moment
+            if isinstance(event, TextGenerated) and first is None:
+                first = moment
+            if isinstance(event, Finished):
+                began, first = began or moment, first or moment
+                return TimedAnswer(
+                    event.stats.n_prompt, event.stats.n_generated, first - began, max(1e-9, moment - first)
+                )
+
+    def _next(self) -> tuple[float, Event]:
+        moment, event = self._events.get()
+        if isinstance(event, Failed):
+            raise EngineError(event.code, event.message, event.detail)
+        if isinstance(event, EngineLost):
+            raise EngineError(event.code, event.message, event.log_tail)
+        return moment, event
+
+
+def _table(report: dict[str, Any]) -> str:
+    evict = "not possible" if report["evict_ms"] is None else f"{report['evict_ms']:.3f} ms"
+    return "\n".join(
+        [
+            f"prompt {report['n_prompt']} tokens, {report['n_gen']} generated, median of {report['repeat']}",
+            f"prefill    {report['prefill_tps']:8.1f} tokens/s   {report['prefill_ratio']:.3f} × the bare loop",
+            f"decode     {report['decode_tps']:8.1f} tokens/s   {report['decode_ratio']:.3f} × the bare loop",
+            f"evict      {evict} for an eighth of the cache, in place",
+            f"snapshot   {report['snapshot_ms']:.1f} ms for {report['snapshot_bytes'] / 2**20:.1f} MiB",
+            f"restore    {report['restore_ms']:.1f} ms",
+        ]
+    )
