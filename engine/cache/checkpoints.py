@@ -49,7 +49,11 @@ class Checkpoints:
     def note_removed(self, p0: int, p1: int) -> None:
         """Cells at positions ``[p0, p1)`` were evicted."""
         for kept in self._kept:
-            kept.removed.append((p0, p1))
+            if kept.removed and kept.removed[-1][1] == p0:
+                p0_before, _p1 = kept.removed.pop()
+                kept.removed.append((p0_before, p1))
+            else:
+                kept.removed.append((p0, p1))
 
     def clear(self) -> None:
         self._kept.clear()

@@ -25,8 +25,8 @@ class MemoryKind(StrEnum):
 class MemoryTraits:
     """What a context's memory can do.
 
-    ``n_cells``: cells there really are. ``n_swa``: sliding window in tokens, 0 for none. ``can_shift``: a K-shift is safe.
-    ``n_positions``: positions the model was trained on, RoPE scaling included; none may reach it.
+    ``n_cells``: cells there really are. ``n_swa``: sliding window in tokens, 0 for none. ``can_shift``: a K-shift is
+    safe. ``n_positions``: positions the model was trained on, RoPE scaling included; none may reach it.
     """
 
     kind: MemoryKind
@@ -52,7 +52,10 @@ class DecodeOutcome:
 
 
 class CacheMemory(Protocol):
-    """Cells of one sequence. Positions are RoPE indices; a new token's position is the last one's plus 1."""
+    """Cells of one sequence. Positions are RoPE indices; a new token's position is the last one's plus 1.
+
+    A shift takes effect with the next ``decode``, which can't be interrupted.
+    """
 
     traits: MemoryTraits
     n_batch: int

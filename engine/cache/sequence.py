@@ -90,8 +90,9 @@ class TokenSequence:
             if run.state is SpanState.CACHED and run.start < end and run.end > start:
                 yield run.cut(start, end)
 
-    def is_cached(self, index: int) -> bool:
-        return any(run.start <= index < run.end for run in self.cached_runs())
+    def is_cached(self, start: int, end: int) -> bool:
+        """Whether every token of ``[start, end)`` has a cell."""
+        return sum(run.length for run in self.cached_runs(start, end)) == max(0, end - start)
 
     def common_prefix(self, tokens: Sequence[int]) -> int:
         """How many first tokens are the same, whatever their state."""
@@ -147,7 +148,7 @@ class TokenSequence:
         self._n_cached = sum(run.length for run in self.cached_runs())
 
     def renumber(self) -> list[tuple[Run, int]]:
-        """Give all cached tokens the positions 0, 1, 2 and on; each run as it was, with what its positions changed by."""
+        """Give all cached tokens the positions 0, 1, 2 and on; each run as it was, and by how much it moved."""
         moves: list[tuple[Run, int]] = []
         position = 0
         for run in list(self.cached_runs()):

@@ -57,7 +57,8 @@ def check_policy(settings: PolicySettings, kind: MemoryKind, n_cells: int) -> No
     policy = settings.policy or allowed_policies(kind)[0]
     if policy not in allowed_policies(kind):
         raise _invalid(
-            f"This model's memory is {kind}, so tokens can't be taken out of it: choose recompute or stop instead of {policy}."
+            f"This model's memory is {kind}, so tokens can't be taken out of it: "
+            f"choose recompute or stop instead of {policy}."
         )
     if policy is Policy.STOP:
         return
@@ -65,12 +66,13 @@ def check_policy(settings: PolicySettings, kind: MemoryKind, n_cells: int) -> No
     n_window = n_cells - n_sink if settings.n_window is None else settings.n_window
     if n_sink + n_window > n_cells or n_window < 2:
         raise _invalid(
-            f"{n_sink} sinks and a window of {n_window} need {n_sink + max(n_window, 2)} cells, and there are {n_cells}: "
-            "make them smaller or the context window larger."
+            f"{n_sink} sinks and a window of {n_window} need {n_sink + max(n_window, 2)} cells, and there are "
+            f"{n_cells}: make them smaller or the context window larger."
         )
     if settings.n_evict is not None and settings.n_evict >= n_window:
         raise _invalid(
-            f"An eviction of {settings.n_evict} tokens would empty the window of {n_window}: choose at most {n_window - 1}."
+            f"An eviction of {settings.n_evict} tokens would empty the window of {n_window}: "
+            f"choose at most {n_window - 1}."
         )
 
 
@@ -173,7 +175,7 @@ def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[Turn], *, keep_
     start = max(limits.n_sink, n_tokens - limits.n_kept)
     if limits.align is Align.TURN or limits.policy is Policy.RECOMPUTE:
         start = next((turn.start for turn in turns if turn.start >= start and turn.end > turn.start), start)
-    newest = _newest_message_start(turns) if keep_newest else None
+    newest = newest_message_start(turns) if keep_newest else None
     if newest is None or newest >= start:
         return start
     n_newest = n_tokens - max(newest, limits.n_sink)
@@ -182,7 +184,7 @@ def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[Turn], *, keep_
     return max(newest, limits.n_sink)
 
 
-def _newest_message_start(turns: Sequence[Turn]) -> int | None:
+def newest_message_start(turns: Sequence[Turn]) -> int | None:
     """Where the user message that is to be answered begins; None if an answer is being continued."""
     with_message = [turn for turn in turns if turn.message_index is not None]
     return with_message[-1].start if with_message and with_message[-1].role == "user" else None

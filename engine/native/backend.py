@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import ctypes
-import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import llama_cpp.llama_cpp as llama
 import numpy as np
 
-from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, MemoryTraits
+from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind
 from engine.errors import EngineError, ErrorCode
 from engine.native.log import NativeLog
 from engine.native.sampler import Sampler
+from engine.native.traits import memory_traits
 from engine.native.vocabulary import NativeVocabulary
 from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
 
@@ -45,9 +45,6 @@ _GGML_TYPES = {
 _FLASH_ATTENTION = {FlashAttention.AUTO: -1, FlashAttention.OFF: 0, FlashAttention.ON: 1}
 _ROPE_SCALING = {None: -1, RopeScaling.NONE: 0, RopeScaling.LINEAR: 1, RopeScaling.YARN: 2}
 _SPLIT_MODES = {SplitMode.NONE: 0, SplitMode.LAYER: 1, SplitMode.ROW: 2}
-ROPE_TYPE_NONE = -1
-_ROPE_TYPES_SHIFTABLE = (0, 2)
-"""NORM and NEOX: with any other rope a K-shift is refused, skipped in silence, or not defined."""
 
 
 def set_fields(struct: ctypes.Structure, **values: Any) -> None:
@@ -190,7 +187,8 @@ class NativeContext:
         if not self.pointer:
             raise EngineError(
                 ErrorCode.CONTEXT_FAILED,
-                "llama.cpp can't make a context with these settings: a smaller context window or f16 for K and V is the way out.",
+                "llama.cpp can't make a context with these settings: a smaller context window or f16 for K and V is "
+                "the way out.",
                 "\n".join(self.load_log[-12:]),
             )
         self._memory = llama.llama_get_memory(self.pointer)
@@ -203,44 +201,10 @@ class NativeContext:
         self._abort = llama.ggml_abort_callback(self._on_abort_asked)
         self._interrupt: Callable[[], bool] | None = None
         self._next_look = 0.0
-        self.traits = self._find_traits(settings)
+        self._is_shift_pending = False
+        self.traits = memory_traits(model, self.pointer, settings)
         self.has_flash_attention = settings.flash_attn is not FlashAttention.OFF
         self.n_layer_gpu = 0
-
-    def _find_traits(self, settings: LoadSettings) -> MemoryTraits:
-        model, pointer = self._model, self._model.pointer
-        kind = model.memory_kind_without_swa
-        n_swa = int(llama.llama_model_n_swa(pointer))
-        if kind is MemoryKind.ATTENTION and n_swa and not settings.swa_full:
-            kind = MemoryKind.SLIDING
-        n_head = max(1, int(llama.llama_model_n_head(pointer)))
-        head_size = int(model.metadata(f"{model.metadata('general.architecture')}.attention.key_length") or 0)
-        head_size = head_size or int(llama.llama_model_n_embd(pointer)) // n_head
-        k_shifts = settings.type_k in (CacheType.F16, CacheType.F32) or (
-            settings.type_k.is_quantized and head_size % 64 == 0
-        )
-        rope_type = int(llama.llama_model_rope_type(pointer))
-        return MemoryTraits(
-            kind=kind,
-            n_cells=int(llama.llama_n_ctx(self.pointer)),
-            n_swa=n_swa,
-            # WORKAROUND https://github.com/ggml-org/llama.cpp/pull/25636: a K-shift with a quantized K crashes when the head
-            # size is no multiple of 64, and aborts with bf16. Remove when can_shift says so itself.
-            can_shift=bool(llama.llama_memory_can_shift(self._memory))
-            and kind is MemoryKind.ATTENTION
-            and k_shifts
-            and rope_type in _ROPE_TYPES_SHIFTABLE,
-            n_positions=self._count_positions(rope_type, settings),
-        )
-
-    def _count_positions(self, rope_type: int, settings: LoadSettings) -> int:
-        """Positions that may be used: the trained ones, stretched by RoPE scaling. Whoever asks for a context beyond
-        the trained length gets it; only a table of learned positions has a hard end."""
-        n_trained = self._model.n_ctx_train
-        if rope_type == ROPE_TYPE_NONE:
-            return n_trained
-        n_stretched = math.floor(n_trained / (settings.rope_freq_scale or 1.0))
-        return max(n_stretched, int(llama.llama_n_ctx(self.pointer)))
 
     # Decoding
 
@@ -254,13 +218,16 @@ class NativeContext:
     ) -> DecodeOutcome:
         """Evaluate up to ``n_batch`` tokens at ``first_position`` and on, which must follow the last cell's position.
 
-        ``interrupt`` is asked every 20 ms on the CPU whether to stop; a stopped decode keeps the micro-batches that were
-        done. The last token's logits are computed (all of them with ``all_logits``).
+        ``interrupt`` is asked every 20 ms on the CPU whether to stop; a stopped decode keeps the micro-batches that
+        were done. It is not asked while a shift is pending, which stopped half-way would be done twice in some layers.
+        The last token's logits are computed (all of them with ``all_logits``).
         """
         n_tokens = len(tokens)
         if not 0 < n_tokens <= self.n_batch:
             raise ValueError(f"{n_tokens} tokens do not fit a batch of {self.n_batch}")
         self._fill_batch(tokens, first_position, all_logits)
+        if self._is_shift_pending:
+            interrupt, self._is_shift_pending = None, False
         if interrupt is not None:
             self._interrupt, self._next_look = interrupt, time.monotonic() + INTERRUPT_PERIOD_S
             llama.llama_set_abort_callback(self.pointer, self._abort, None)
@@ -344,10 +311,12 @@ class NativeContext:
                 f"[{p0}, {p1}) by {delta}",
             )
         llama.llama_memory_seq_add(self._memory, SEQUENCE, p0, p1, delta)
+        self._is_shift_pending = True
 
     def clear(self) -> None:
         """Free every cell."""
         llama.llama_memory_clear(self._memory, False)
+        self._is_shift_pending = False
 
     def last_position(self) -> int:
         """The highest position held, -1 if there is none (``llama_memory_seq_pos_max``)."""

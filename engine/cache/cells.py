@@ -1,0 +1,225 @@
+"""The cells of one chat: every way they change, so that the token sequence and native memory stay equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from engine.cache.checkpoints import Checkpoint, Checkpoints
+from engine.cache.memory import CacheMemory, DecodeStatus, MemoryKind, MemoryTraits
+from engine.cache.sequence import TokenSequence
+from engine.errors import EngineError, ErrorCode
+
+Interrupt = Callable[[], bool]
+
+
+class Cells:
+    """A sequence and the native memory that holds its cached tokens.
+
+    Invariant between calls: the cached runs of ``sequence`` are exactly the positions that ``memory`` holds. Whatever
+    llama.cpp refuses ends with both of them empty and an EngineError.
+    """
+
+    def __init__(self, memory: CacheMemory) -> None:
+        self._memory = memory
+        self._checkpoints = Checkpoints()
+        self._highest_position = 0
+        self._has_freed = False
+        self._is_shift_pending = False
+        self.sequence = TokenSequence()
+
+    @property
+    def traits(self) -> MemoryTraits:
+        return self._memory.traits
+
+    @property
+    def is_shift_pending(self) -> bool:
+        """Whether positions were changed and K is rotated only by the next decode: until then the state is no one's."""
+        return self._is_shift_pending
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether memory ends where the sequence says: not if someone else has used it in between."""
+        return self._memory.last_position() + 1 == self.sequence.next_position
+
+    @property
+    def is_state(self) -> bool:
+        """Whether memory mixes the whole text into a state that no token can be taken out of."""
+        return self.traits.kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID)
+
+    @property
+    def needs_checkpoints(self) -> bool:
+        return self.is_state or self.traits.n_swa > 0
+
+    @property
+    def can_cut(self) -> bool:
+        """Whether removing the tail brings the past back.
+
+        Never for a state; not once a sliding window has moved on. With ``swa_full`` window layers keep what left the
+        window until llama.cpp needs a cell, and then take the cells of masked tokens first: they are sure to be whole
+        only while no cell has been freed.
+        """
+        if self.is_state:
+            return False
+        if self.traits.n_swa == 0 or self._highest_position <= self.traits.n_swa:
+            return True
+        return self.traits.kind is MemoryKind.ATTENTION and not self._has_freed
+
+    # Taking out
+
+    def roll_back(self, length: int) -> int:
+        """Forget everything from index ``length`` on, or earlier where memory can't stop there; the new length.
+
+        ::
+
+            index    0 .................. length ............. len
+            before   | prefix             | old text           |
+            after    | prefix             |
+
+        Sliding windows and states go back to a checkpoint at or before ``length``, without one to nothing.
+        """
+        if length == len(self.sequence):
+            return length
+        if self.can_cut:
+            self._remove(length, None)
+            self.sequence.truncate(length)
+            self._checkpoints.drop_after(length)
+            return length
+        self._go_back_to_checkpoint(length)
+        return len(self.sequence)
+
+    def evict(self, start: int, end: int) -> int:
+        """Free the cells of ``[start, end)``; how many they were.
+
+        ::
+
+            position  0   p0 ........ p1 ........ next
+            before    |    | evicted  |  kept      |
+            after     |    .          |  kept      |      no position moves
+        """
+        for run in list(self.sequence.cached_runs(start, end)):
+            assert run.first_position is not None
+            self._remove(run.start, run.end)
+            self._checkpoints.note_removed(run.first_position, run.end_position)
+            self._has_freed = True
+        return self.sequence.evict(start, end)
+
+    def keep_only_first(self, length: int) -> int:
+        """Evict all but the first ``length`` tokens, or all where those can't be kept alone; how many are left.
+
+        Kept is only what is cached without a gap from the first token on.
+        """
+        first = next(self.sequence.cached_runs(0, length), None)
+        n_kept = first.end if first is not None and first.start == 0 and self.can_cut else 0
+        if n_kept:
+            self._remove(n_kept, None)
+        else:
+            self._empty_memory()
+        self._checkpoints.clear()
+        self.sequence.evict(n_kept, len(self.sequence))
+        return n_kept
+
+    def truncate(self, length: int) -> None:
+        """Forget tokens from index ``length`` on, none of which is cached."""
+        assert next(self.sequence.cached_runs(length), None) is None
+        self.sequence.truncate(min(length, len(self.sequence)))
+
+    def clear(self) -> None:
+        """Free every cell and forget the sequence."""
+        self._empty_memory()
+        self._checkpoints.clear()
+        self.sequence = TokenSequence()
+
+    def _remove(self, start: int, end: int | None) -> None:
+        """Free the cells of the cached tokens in ``[start, end)``, which lie together, or of all from ``start`` on."""
+        first = next(self.sequence.cached_runs(start, end), None)
+        if first is None:
+            return
+        assert first.first_position is not None
+        if not self._memory.remove(first.first_position, None if end is None else first.end_position):
+            self._fail(ErrorCode.CACHE_INCONSISTENT, f"cells from {first.first_position} on could not be freed")
+
+    def _empty_memory(self) -> None:
+        self._memory.clear()
+        self._highest_position, self._has_freed, self._is_shift_pending = 0, False, False
+
+    # Putting in
+
+    def skip(self, tokens: Sequence[int]) -> None:
+        """Let the sequence hold tokens that are part of the chat and are not fed."""
+        self.sequence.append_skipped(tokens)
+
+    def decode(
+        self, tokens: Sequence[int], start: int, interrupt: Interrupt | None = None, *, all_logits: bool = False
+    ) -> bool:
+        """Evaluate the tokens of index ``start`` and on, at the next positions; False if interrupted before the end.
+
+        After an interruption an attention memory keeps the micro-batches that were done; a state, which the one that
+        was stopped may have changed, is at its last checkpoint.
+        """
+        sequence, position = self.sequence, self.sequence.next_position
+        outcome = self._memory.decode(tokens, position, interrupt=interrupt, all_logits=all_logits)
+        self._is_shift_pending = False
+        if outcome.status in (DecodeStatus.NO_ROOM, DecodeStatus.FAILED):
+            detail = f"decode {outcome.status} of {len(tokens)} tokens at {position}, {sequence.n_cached} cached"
+            self._fail(ErrorCode.DECODE_FAILED, detail)
+        if outcome.status is DecodeStatus.INTERRUPTED and self.is_state:
+            self._go_back_to_checkpoint(len(sequence))
+            return False
+        n_again = min(outcome.n_done, len(sequence) - start)
+        if n_again:
+            sequence.recache(start, start + n_again, position)
+        sequence.append_cached(tokens[n_again : outcome.n_done], position + n_again)
+        self._highest_position = max(self._highest_position, position + outcome.n_done)
+        return outcome.status is DecodeStatus.DONE
+
+    def shift_down(self) -> None:
+        """Close the gaps between cached positions by one K-shift, which happens with the next decode.
+
+        ::
+
+            position  0   s        p0 ............ next
+            before    |   | (gap)  | kept          |
+            after     |   | kept          |
+                      0   s               s + n
+        """
+        for run, delta in self.sequence.renumber():
+            assert run.first_position is not None
+            self._memory.shift(run.first_position, run.end_position, delta)
+            self._is_shift_pending = True
+        self._checkpoints.clear()
+
+    # Checkpoints
+
+    def add_checkpoint(self) -> None:
+        """Copy what can't be rolled back, as it is at the end of the sequence."""
+        sequence = self.sequence
+        if sequence.n_cached and not self._is_shift_pending:
+            state = self._memory.snapshot(partial=True)
+            self._checkpoints.add(Checkpoint(len(sequence), sequence.next_position, state))
+
+    def _go_back_to_checkpoint(self, length: int) -> None:
+        checkpoint = self._checkpoints.latest(length)
+        if checkpoint is None or not self._restore(checkpoint):
+            self.clear()
+
+    def _restore(self, checkpoint: Checkpoint) -> bool:
+        """Be again as at the checkpoint, less what has been evicted since."""
+        memory, sequence = self._memory, self.sequence
+        if not memory.restore(checkpoint.state, partial=True) or not memory.remove(checkpoint.next_position, None):
+            return False
+        sequence.truncate(checkpoint.index)
+        if not all(memory.remove(p0, p1) for p0, p1 in checkpoint.removed) or not self.is_equal:
+            return False
+        self._checkpoints.drop_after(checkpoint.index)
+        return True
+
+    def _fail(self, code: ErrorCode, detail: str) -> NoReturn:
+        """Leave an empty, true cache, and say what happened."""
+        self.clear()
+        raise EngineError(
+            code,
+            "llama.cpp could not evaluate this text. The chat is read again with the next message; "
+            "a smaller context helps.",
+            detail,
+        )

@@ -1,0 +1,70 @@
+"""What a context's memory can do, from what llama.cpp says and what it is known to get wrong."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import llama_cpp.llama_cpp as llama
+
+from engine.cache.memory import MemoryKind, MemoryTraits
+from engine.settings import CacheType, LoadSettings
+
+if TYPE_CHECKING:
+    from engine.native.backend import NativeModel
+
+ROPE_TYPE_NONE = -1
+ROPE_TYPES_SHIFTABLE = (0, 2)
+"""NORM and NEOX: with any other rope a K-shift is refused, skipped in silence, or not defined."""
+ROTATION_STEP = 64
+"""A quantized K is stored rotated only if its head size is a multiple of this."""
+
+
+def memory_traits(model: NativeModel, context: Any, settings: LoadSettings) -> MemoryTraits:
+    """The traits of a ``llama_context *`` that was made from ``model`` with ``settings``."""
+    kind, n_swa = model.memory_kind_without_swa, int(llama.llama_model_n_swa(model.pointer))
+    if kind is MemoryKind.ATTENTION and n_swa and not settings.swa_full:
+        kind = MemoryKind.SLIDING
+    rope_type = int(llama.llama_model_rope_type(model.pointer))
+    return MemoryTraits(
+        kind=kind,
+        n_cells=int(llama.llama_n_ctx(context)),
+        n_swa=n_swa,
+        can_shift=bool(llama.llama_memory_can_shift(llama.llama_get_memory(context)))
+        and kind is MemoryKind.ATTENTION
+        and rope_type in ROPE_TYPES_SHIFTABLE
+        and _can_shift_type(model, settings.type_k),
+        n_positions=_n_positions(model, rope_type, int(llama.llama_n_ctx(context)), settings),
+    )
+
+
+def _can_shift_type(model: NativeModel, type_k: CacheType) -> bool:
+    """Whether a K-shift leaves K right.
+
+    WORKAROUND https://github.com/ggml-org/llama.cpp/pull/25636: with a quantized K it crashes when the head size is no
+    multiple of 64, and with bf16 it aborts; heads that RoPE turns only in part, or layers of unlike heads, would be
+    mixed up. Remove when llama_memory_can_shift says so itself.
+    """
+    if type_k in (CacheType.F16, CacheType.F32):
+        return True
+    keys = f"{model.metadata('general.architecture')}."
+    n_head = max(1, int(llama.llama_model_n_head(model.pointer)))
+    head_size = int(model.metadata(keys + "attention.key_length") or llama.llama_model_n_embd(model.pointer) // n_head)
+    alike = ("attention.key_length_swa", "rope.dimension_count", "rope.dimension_count_swa")
+    return (
+        type_k.is_quantized
+        and head_size % ROTATION_STEP == 0
+        and all(int(model.metadata(keys + name) or head_size) == head_size for name in alike)
+        and model.metadata(keys + "attention.kv_lora_rank") is None
+    )
+
+
+def _n_positions(model: NativeModel, rope_type: int, n_ctx: int, settings: LoadSettings) -> int:
+    """Positions that may be used: the trained ones, stretched by RoPE scaling.
+
+    Whoever asks for a context beyond the trained length gets it; only a table of learned positions has a hard end.
+    """
+    n_trained = model.n_ctx_train
+    if rope_type == ROPE_TYPE_NONE and model.memory_kind_without_swa is MemoryKind.ATTENTION:
+        return n_trained
+    return max(math.floor(n_trained / (settings.rope_freq_scale or 1.0)), n_ctx)
