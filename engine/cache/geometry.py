@@ -15,7 +15,7 @@ from engine.settings import CacheType
 CELL_STEP = 256
 """llama.cpp rounds cells up to a multiple of this."""
 
-_STATE_BYTES = 4
+STATE_BYTES = 4
 _TYPES = {CacheType(kind.name): kind for kind in ggml.TYPES.values() if kind.name in set(CacheType)}
 
 
@@ -73,6 +73,12 @@ def n_window_cells(n_ctx: int, n_swa: int, n_ubatch: int) -> int:
     return n_cells(min(n_cells(n_ctx), n_swa + n_ubatch))
 
 
+def row_v(info: ModelInfo, layer: LayerShape, flash_attn: bool) -> int:
+    """Elements of V in one cell of this layer."""
+    # Without flash attention V is stored transposed, and llama.cpp gives all layers the widest layer's rows.
+    return layer.row_v if flash_attn or info.is_mla else info.widest_row_v
+
+
 def layer_cells(info: ModelInfo, layer: LayerShape, shape: CacheShape) -> int:
     """Cells of one layer; 0 where it keeps no K and V."""
     if not layer.has_cells:
@@ -89,7 +95,7 @@ def kv_bytes(info: ModelInfo, shape: CacheShape) -> KvBytes:
     for layer in info.layers:
         cells = layer_cells(info, layer, shape)
         k += cells * bytes_per_row(shape.type_k, layer.row_k)
-        v += cells * bytes_per_row(shape.type_v, _row_v(info, layer, shape.flash_attn))
+        v += cells * bytes_per_row(shape.type_v, row_v(info, layer, shape.flash_attn))
     return KvBytes(k, v)
 
 
@@ -118,9 +124,4 @@ def shared_heads_saving(info: ModelInfo) -> float:
 
 def recurrent_bytes(info: ModelInfo) -> int:
     """Bytes of recurrent state of one sequence; it is the same for every context length and cache type."""
-    return _STATE_BYTES * sum(layer.state_size for layer in info.layers)
-
-
-def _row_v(info: ModelInfo, layer: LayerShape, flash_attn: bool) -> int:
-    # Without flash attention V is stored transposed, and llama.cpp gives all layers the widest layer's rows.
-    return layer.row_v if flash_attn or info.is_mla else info.widest_row_v
+    return STATE_BYTES * sum(layer.state_size for layer in info.layers)

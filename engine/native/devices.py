@@ -18,6 +18,20 @@ from engine.messages import Device
 _DEVICE_KINDS = ("cpu", "gpu", "igpu", "accel", "meta")
 
 
+_PROBE_TOKENS = 512
+"""Columns of the matrix that llama.cpp asks with."""
+_FEATURES_MAX = 64
+"""A bound for lists that end with a null."""
+
+
+class _InitParams(ctypes.Structure):
+    _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
+
+
+class _Feature(ctypes.Structure):
+    _fields_ = (("name", ctypes.c_char_p), ("value", ctypes.c_char_p))
+
+
 @dataclass(frozen=True)
 class LoadedBackends:
     """What ``load_backends`` found: registered names, the CPU code in use, and files that would not load."""
@@ -56,6 +70,15 @@ class Ggml:
                 [ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)],
             ),
             "ggml_backend_dev_backend_reg": (ctypes.c_void_p, [ctypes.c_void_p]),
+            "ggml_backend_dev_supports_op": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_void_p]),
+            "ggml_backend_buft_name": (ctypes.c_char_p, [ctypes.c_void_p]),
+            "ggml_backend_buffer_free": (None, [ctypes.c_void_p]),
+            "ggml_backend_alloc_ctx_tensors_from_buft": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p]),
+            "ggml_tensor_overhead": (ctypes.c_size_t, []),
+            "ggml_init": (ctypes.c_void_p, [_InitParams]),
+            "ggml_free": (None, [ctypes.c_void_p]),
+            "ggml_new_tensor_2d": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]),
+            "ggml_mul_mat": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]),
         }
         base = ctypes.CDLL(str(_library_path("ggml-base")))
         self._c = SimpleNamespace()
@@ -104,11 +127,61 @@ class Ggml:
         return Device(
             name=_text(self._c.dev_name(pointer)),
             description=_text(self._c.dev_description(pointer)),
-            kind=_DEVICE_KINDS[self._c.dev_type(pointer)],
+            kind=self._kind(pointer),
             backend=_text(self._c.reg_name(self._c.dev_backend_reg(pointer))),
             free_bytes=free.value,
             total_bytes=total.value,
         )
+
+    def flash_attention_pairs(self, backend: str) -> frozenset[str] | None:
+        """Pairs of K and V types, such as "q8_0-q4_0", that a CUDA build has fast kernels for; None: it doesn't say."""
+        get_features = self._function(backend, "ggml_backend_get_features", ctypes.POINTER(_Feature), ctypes.c_void_p)
+        if get_features is None:
+            return None
+        feature = get_features(self._c.reg_by_name(backend.encode()))
+        for index in range(_FEATURES_MAX):
+            if not feature[index].name:
+                break
+            if _text(feature[index].name) == "FA_QUANTS":
+                return frozenset(_text(feature[index].value).split(";"))
+        return None
+
+    def repacking_buffers(self, type_number: int, n_row: int, n_rows: int) -> tuple[str, ...]:
+        """Names of the CPU's buffer types that would repack a matrix of rows of ``n_row`` elements.
+
+        Asked as llama.cpp asks when it loads: with a matrix that lies there, whose memory is taken for a moment.
+        """
+        cpu = next((i for i in range(self._c.dev_count()) if self._kind(self._c.dev_get(i)) == "cpu"), None)
+        buffer_types = ctypes.POINTER(ctypes.c_void_p)
+        get_extra = self._function("CPU", "ggml_backend_dev_get_extra_bufts", buffer_types, ctypes.c_void_p)
+        if cpu is None or get_extra is None:
+            return ()
+        device = self._c.dev_get(cpu)
+        names, extra = [], get_extra(device)
+        for index in range(_FEATURES_MAX):
+            if not extra or not extra[index]:
+                break
+            if self._takes_matrix(device, extra[index], type_number, n_row, n_rows):
+                names.append(_text(self._c.buft_name(extra[index])))
+        return tuple(names)
+
+    def _takes_matrix(self, device: int, buffer_type: int, type_number: int, n_row: int, n_rows: int) -> bool:
+        params = _InitParams(8 * self._c.ggml_tensor_overhead(), None, True)
+        weights, graph = self._c.ggml_init(params), self._c.ggml_init(params)
+        matrix = self._c.ggml_new_tensor_2d(weights, type_number, n_row, n_rows)
+        buffer = self._c.alloc_ctx_tensors_from_buft(weights, buffer_type)
+        try:
+            inputs = self._c.ggml_new_tensor_2d(graph, llama.GGML_TYPE_F32, n_row, _PROBE_TOKENS)
+            product = self._c.ggml_mul_mat(graph, matrix, inputs)
+            return bool(buffer) and bool(self._c.dev_supports_op(device, product))
+        finally:
+            if buffer:
+                self._c.buffer_free(buffer)
+            self._c.ggml_free(graph)
+            self._c.ggml_free(weights)
+
+    def _kind(self, device: int) -> str:
+        return _DEVICE_KINDS[self._c.dev_type(device)]
 
     def add_rpc_server(self, endpoint: str) -> None:
         """Register the devices of a llama.cpp RPC server, ``host:port``; raises EngineError(BACKEND_MISSING)."""
@@ -132,19 +205,20 @@ class Ggml:
             ctypes.c_size_t,
             ctypes.POINTER(ctypes.c_void_p),
         )
-        cpu = [
-            self._c.dev_get(i)
-            for i in range(self._c.dev_count())
-            if _DEVICE_KINDS[self._c.dev_type(self._c.dev_get(i))] == "cpu"
-        ]
+        cpu = [self._c.dev_get(i) for i in range(self._c.dev_count()) if self._kind(self._c.dev_get(i)) == "cpu"]
         start_server(endpoint.encode(), None, n_threads, 1, (ctypes.c_void_p * 1)(*cpu[:1]))
 
     def _rpc_function(self, name: str, result: type | None, *arguments: type) -> Any:
-        registry = self._c.reg_by_name(b"RPC")
-        address = registry and self._c.reg_get_proc_address(registry, name.encode())
-        if not address:
+        function = self._function("RPC", name, result, *arguments)
+        if function is None:
             raise EngineError(ErrorCode.BACKEND_MISSING, "This build of llama.cpp has no RPC back end.", name)
-        return ctypes.CFUNCTYPE(result, *arguments)(address)
+        return function
+
+    def _function(self, backend: str, name: str, result: type | None, *arguments: type) -> Any:
+        """A function that only this back end has, or None."""
+        registry = self._c.reg_by_name(backend.encode())
+        address = registry and self._c.reg_get_proc_address(registry, name.encode())
+        return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
 
 
 def _text(raw: bytes | None) -> str:

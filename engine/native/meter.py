@@ -1,0 +1,246 @@
+"""Measures what a load would take, by letting llama.cpp make everything but the memory."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+from engine.cache import geometry, plan_warnings, planning
+from engine.cache.check import check_load
+from engine.cache.plan import DevicePlan, MemoryPlan
+from engine.errors import EngineError, ErrorCode
+from engine.messages import Device, DeviceMemory
+from engine.models import ggml
+from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
+from engine.models.header import TensorInfo
+from engine.models.shards import read_shards
+from engine.native.backend import NativeContext, NativeModel
+from engine.native.devices import Ggml
+from engine.native.log import NativeLog
+from engine.native.report import LoadReport, read_context, read_load
+from engine.settings import GpuLayers, LoadSettings
+from engine.wording import gibibytes
+
+MODELS_KEPT = 3
+"""Models without memory kept for the next question; each holds its vocabulary, some tens of megabytes."""
+BYTES_PER_MEASURED_CELL = 64
+"""What llama.cpp keeps for a cell beside K and V, also when it only measures."""
+MARGIN_BYTES_MAX = 1 << 30
+MARGIN_SHARE = 16
+"""Automatic GPU layers leave a sixteenth of the device, at most 1 GiB, for what grows later and for the desktop."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelFile:
+    """A model as its header describes it."""
+
+    info: ModelInfo
+    tensors: tuple[TensorInfo, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _FileState:
+    """A file as it was when it was read; another size or time, and it is read again."""
+
+    path: Path
+    n_bytes: int
+    modified_ns: int
+
+
+class MemoryMeter:
+    """Answers what a load would take; the first question about a file reads it, the next ones take milliseconds.
+
+    ``given_back`` is what an earlier load holds now and gives back before this one: it counts as free.
+    """
+
+    def __init__(self, ggml_library: Ggml, log: NativeLog) -> None:
+        self._ggml = ggml_library
+        self._log = log
+        self._files: dict[_FileState, ModelFile] = {}
+        self._models: collections.OrderedDict[tuple[object, ...], NativeModel] = collections.OrderedDict()
+
+    def plan(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> MemoryPlan:
+        """The bytes a load would take, per device.
+
+        Raises EngineError: what `read_model_info`, `require_chat_model` and `check_load` raise, MODEL_LOAD_FAILED,
+        CONTEXT_FAILED and OUT_OF_MEMORY.
+        """
+        file = self._file(path)
+        settings, notices = check_load(file.info, settings)
+        devices = free_devices(self._ggml.devices(), given_back)
+        settings = self._resolved(file, settings, devices)
+        plan = self._measured(file, settings, devices)
+        adjusted = plan_warnings.of_notices(notices)
+        return dataclasses.replace(plan, warnings=adjusted + plan.warnings)
+
+    def fit_gpu_layers(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> int:
+        """The most layers, the output layer among them, that fit the GPUs with a margin; 0 without a GPU."""
+        file = self._file(path)
+        settings, _ = check_load(file.info, settings)
+        devices = free_devices(self._ggml.devices(), given_back)
+        return self._fitting_layers(file, settings, devices)
+
+    def close(self) -> None:
+        """Free what is kept between questions."""
+        while self._models:
+            self._models.popitem()[1].close()
+
+    def _resolved(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> LoadSettings:
+        """The settings with a number of GPU layers."""
+        match settings.n_gpu_layers:
+            case GpuLayers.AUTO:
+                n_layers = self._fitting_layers(file, settings, devices)
+            case GpuLayers.ALL:
+                n_layers = file.info.n_layer + 1
+            case n_layers:
+                pass
+        return dataclasses.replace(settings, n_gpu_layers=n_layers)
+
+    def _fitting_layers(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> int:
+        if not any(device.kind in ("gpu", "igpu") for device in devices):
+            return 0
+
+        def fits(n_layers: int) -> bool:
+            candidate = dataclasses.replace(settings, n_gpu_layers=n_layers)
+            return fits_with_margin(self._measured(file, candidate, devices), devices)
+
+        return most_that_fits(file.info.n_layer + 1, fits)
+
+    def _measured(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> MemoryPlan:
+        info = file.info
+        require_countable(info, settings)
+        model = self._model(file, settings)
+        context = NativeContext(model, settings, self._log)
+        try:
+            report = read_context(context.load_log)
+            can_shift = context.traits.can_shift
+        finally:
+            context.close()
+        load = read_load(model.load_log)
+        placement = planning.place(info, settings, report, devices)
+        planning.place_weights(placement, self._weights(file, load), load)
+        memory = planning.memory(placement, devices)
+        return MemoryPlan(
+            n_ctx=report.n_ctx,
+            n_gpu_layers=sum(device != planning.HOST for device in load.layer_devices),
+            kv_bytes_k=placement.kv_k,
+            kv_bytes_v=placement.kv_v,
+            can_shift=can_shift,
+            flash_attn=report.flash_attn,
+            devices=tuple(device_plan(device, used) for device, used in memory),
+            warnings=plan_warnings.of_plan(info, settings, report, memory, self._ggml.flash_attention_pairs),
+        )
+
+    def _weights(self, file: ModelFile, load: LoadReport) -> planning.Weights:
+        """The tensors, and whether the CPU repacks the embedding when it is also the output layer."""
+        embedding = next((t for t in file.tensors if t.name == planning.EMBEDDING and len(t.shape) == 2), None)
+        used = {buffer.name for buffer in load.model_buffers}
+        if embedding is None:
+            return planning.Weights(file.tensors, is_embedding_repacked=False)
+        number = next(number for number, kind in ggml.TYPES.items() if kind == embedding.type)
+        repacking = self._ggml.repacking_buffers(number, *embedding.shape) if len(used) > 1 else ()
+        return planning.Weights(file.tensors, is_embedding_repacked=not used.isdisjoint(repacking))
+
+    def _file(self, path: Path) -> ModelFile:
+        try:
+            status = path.stat()
+        except OSError:
+            # The reader says what is wrong with the path.
+            read_model_info(path)
+            raise
+        state = _FileState(path, status.st_size, status.st_mtime_ns)
+        if state not in self._files:
+            info = read_model_info(path)
+            require_chat_model(info)
+            tensors = tuple(tensor for _, header in read_shards(path) for tensor in header.tensors)
+            self.close()
+            self._files = {state: ModelFile(info, tensors)}
+        return self._files[state]
+
+    def _model(self, file: ModelFile, settings: LoadSettings) -> NativeModel:
+        key = (
+            file.info.path,
+            settings.n_gpu_layers,
+            settings.main_gpu,
+            settings.split_mode,
+            settings.tensor_split,
+            settings.use_extra_bufts,
+        )
+        if key in self._models:
+            self._models.move_to_end(key)
+            return self._models[key]
+        model = NativeModel(file.info.path, settings, self._log, no_alloc=True)
+        self._models[key] = model
+        while len(self._models) > MODELS_KEPT:
+            self._models.popitem(last=False)[1].close()
+        return model
+
+
+def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
+    """Refuse a context whose bookkeeping alone would not fit this machine; raises EngineError(OUT_OF_MEMORY)."""
+    n_ctx = settings.n_ctx or info.n_ctx_train
+    available = psutil.virtual_memory().available
+    if n_ctx * BYTES_PER_MEASURED_CELL > available // 4:
+        shape = geometry.CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full)
+        needed = geometry.kv_bytes(info, shape).total
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"A context window of {n_ctx:,} tokens needs {gibibytes(needed)} for K and V: make it smaller.",
+            f"{available} bytes of RAM are available",
+        )
+
+
+def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) -> tuple[Device, ...]:
+    """Devices with what is really free on them: other programs count, what is given back before the load does not.
+
+    Weights in RAM are mostly the file's own pages, which count as free already.
+    """
+    host_free = psutil.virtual_memory().available
+    returned = {memory.device: memory for memory in given_back}
+    result = []
+    for device in planning.memory_devices(devices):
+        is_host = device.kind == "cpu"
+        free = host_free if is_host else device.free_bytes
+        if (memory := returned.get(device.name)) is not None:
+            free += memory.kv_bytes + memory.recurrent_bytes + memory.compute_bytes + memory.output_bytes
+            free += 0 if is_host else memory.weights_bytes
+        result.append(dataclasses.replace(device, free_bytes=min(free, device.total_bytes)))
+    return tuple(result)
+
+
+def device_plan(device: Device, memory: DeviceMemory) -> DevicePlan:
+    return DevicePlan(
+        name=device.name,
+        weights_bytes=memory.weights_bytes,
+        kv_bytes=memory.kv_bytes,
+        recurrent_bytes=memory.recurrent_bytes,
+        compute_bytes=memory.compute_bytes,
+        output_bytes=memory.output_bytes,
+        free_bytes=device.free_bytes,
+        total_bytes=device.total_bytes,
+    )
+
+
+def fits_with_margin(plan: MemoryPlan, devices: Sequence[Device]) -> bool:
+    """Whether every GPU keeps its margin free; RAM is not asked, since what the GPU does not take it must."""
+    gpus = {device.name for device in devices if device.kind in ("gpu", "igpu")}
+    return all(
+        device.planned_bytes + min(MARGIN_BYTES_MAX, device.total_bytes // MARGIN_SHARE) <= device.free_bytes
+        for device in plan.devices
+        if device.name in gpus
+    )
+
+
+def most_that_fits(n_most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number from 0 to ``n_most`` that fits, where a smaller one always fits better; 0 is not asked."""
+    if fits(n_most):
+        return n_most
+    low, high = 0, n_most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
