@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from tools.machine import Machine
@@ -73,7 +73,8 @@ WAYLAND_LIBRARIES = {
 }
 
 
-def _can_load(soname: str) -> bool:
+def can_load(soname: str) -> bool:
+    """Whether the system has a shared library."""
     try:
         ctypes.CDLL(soname)
     except OSError:
@@ -81,7 +82,9 @@ def _can_load(soname: str) -> bool:
     return True
 
 
-def require_qt_libraries(machine: Machine, windowed: bool) -> None:
+def require_qt_libraries(
+    machine: Machine, windowed: bool, is_here: Callable[[str], bool] = can_load
+) -> None:
     """Raise SetupError naming the packages of the system libraries that Qt's wheel needs and does not bring.
 
     `windowed` asks for those of the display in use too; Qt itself blames xcb-cursor whichever is missing.
@@ -91,7 +94,7 @@ def require_qt_libraries(machine: Machine, windowed: bool) -> None:
     needed = dict(QT_LIBRARIES)
     if windowed and not machine.environ.get("QT_QPA_PLATFORM"):
         needed |= WAYLAND_LIBRARIES if machine.environ.get("WAYLAND_DISPLAY") else X11_LIBRARIES
-    missing = [soname for soname in needed if not _can_load(soname)]
+    missing = [soname for soname in needed if not is_here(soname)]
     if missing:
         apt = " ".join(dict.fromkeys(needed[soname][0] for soname in missing))
         dnf = " ".join(dict.fromkeys(needed[soname][1] for soname in missing))

@@ -96,6 +96,7 @@ def test_a_first_set_up_installs_everything_and_a_second_nothing(clone: Clone) -
     clone.keep_wheel()
     packages, engine, engine_needs, starter = clone.set_up()
     assert packages.endswith("jinja2>=3")
+    assert "llama-cpp-python" not in packages  # else pip would build it without our flags
     assert engine.endswith(".whl")
     assert "--no-deps" in engine
     assert "constraints.txt" in engine_needs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -126,10 +127,13 @@ def test_a_failed_build_leaves_a_log_and_nothing_else(computer: Computer) -> Non
 
 
 def test_an_interrupted_build_ends_its_processes_and_leaves_no_half_wheel(computer: Computer) -> None:
-    pid_file = computer.folder / "pid"
+    held_open = computer.folder / "held_open"  # closed when the last of the build's processes is gone
+    never_written = computer.folder / "never_written"  # opening it to read takes for ever
+    os.mkfifo(held_open)
+    os.mkfifo(never_written)
     python = pip_that(
         computer,
-        f"echo half > $folder/{WHEEL_NAME}; echo $$ > {pid_file}; echo '[5/10] c++'; exec tail -f /dev/null",
+        f"echo half > $folder/{WHEEL_NAME}; exec 3> {held_open}; cat {never_written} & echo '[5/10] c++'; wait",
     )
     program = (
         "import signal, sys; from pathlib import Path\n"
@@ -141,11 +145,13 @@ def test_an_interrupted_build_ends_its_processes_and_leaves_no_half_wheel(comput
         [sys.executable, "-c", program], env=computer.environ, cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as builder:
         assert builder.stdout is not None
+        reader = os.open(held_open, os.O_RDONLY)
         assert "5 of 10" in builder.stdout.readline()
         builder.send_signal(signal.SIGTERM)
         assert builder.wait(timeout=20) == 143
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid_file.read_text(encoding="utf-8")), 0)
+    ended, _, _ = select.select([reader], [], [], 10)
+    os.close(reader)
+    assert ended
     store = WheelStore(computer.machine())
     assert store.kept(CPU_RECIPE) is None
     assert not list(store.folder.glob("*.building"))
