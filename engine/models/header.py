@@ -90,6 +90,13 @@ def read_header(path: Path) -> GgufHeader:
         raise file_formats.unreadable(path, error.strerror or str(error), repr(error)) from error
 
 
+def damaged(file_name: str, detail: str) -> EngineError:
+    """The MODEL_DAMAGED error to raise for a header that makes no sense."""
+    return EngineError(
+        ErrorCode.MODEL_DAMAGED, f"“{file_name}” is damaged: its header makes no sense. Download it again.", detail
+    )
+
+
 class _HeaderReader:
     """Walks once over the header, in chunks, so that neither a huge file nor a huge count costs memory."""
 
@@ -173,10 +180,10 @@ class _HeaderReader:
     def _alignment(self, metadata: Mapping[str, MetadataValue]) -> int:
         alignment = metadata.get("general.alignment", 32)
         if (
-            not isinstance(alignment, int)
+            isinstance(alignment, bool)
+            or not isinstance(alignment, int)
             or not 0 < alignment <= MAX_ALIGNMENT
             or alignment & (alignment - 1)
-            or isinstance(alignment, bool)
         ):
             raise self._damaged(f"the alignment {alignment!r} is no power of two")
         return alignment
@@ -305,11 +312,7 @@ class _HeaderReader:
     # --- errors ---
 
     def _damaged(self, detail: str) -> EngineError:
-        return EngineError(
-            ErrorCode.MODEL_DAMAGED,
-            f"“{self._name}” is damaged: its header makes no sense. Download it again.",
-            detail,
-        )
+        return damaged(self._name, detail)
 
     def _truncated(self, detail: str) -> EngineError:
         return EngineError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from engine.errors import EngineError, ErrorCode
-from engine.models.header import GgufArray, MetadataValue
+from engine.errors import EngineError
+from engine.models.header import GgufArray, MetadataValue, damaged
 
 _MAX_COUNT = 2**31 - 1
 
@@ -80,11 +80,7 @@ class Metadata:
         return None
 
     def damaged(self, detail: str) -> EngineError:
-        return EngineError(
-            ErrorCode.MODEL_DAMAGED,
-            f"“{self._file_name}” is damaged: its header makes no sense. Download it again.",
-            detail,
-        )
+        return damaged(self._file_name, detail)
 
     def _full(self, key: str) -> str:
         return self.architecture + key if key.startswith(".") else key
