@@ -37,14 +37,14 @@ class _Part(QAccessibleInterface):
     def parent(self) -> QAccessibleInterface:
         return self._parent
 
-    def relations(self, match: QAccessible.RelationFlag = QAccessible.RelationFlag.AllRelations) -> list:  # type: ignore[type-arg] # noqa: ARG002
+    def relations(self, match: QAccessible.RelationFlag = QAccessible.RelationFlag.AllRelations) -> list[tuple[QAccessibleInterface, QAccessible.RelationFlag]]:  # noqa: ARG002
         return []
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]
         found = (self.child(i) for i in range(self.childCount()))
         return next((child for child in found if child is not None and child.rect().contains(x, y)), None)
 
-    def child(self, index: int) -> QAccessibleInterface | None:  # noqa: ARG002
+    def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]  # noqa: ARG002
         return None
 
     def childCount(self) -> int:

@@ -204,7 +204,7 @@ class Composer(QWidget):
         self._stop.setVisible(is_stoppable)
         self._send.setVisible(not is_stoppable)
         self._send.setEnabled(self.can_send())
-        self._room_label.setText(self._room_text())
+        self._room_label.setText(self.room_text())
         is_over = self._n_over() > 0
         if self._room_label.property("over") != is_over:
             self._room_label.setProperty("over", is_over)
@@ -217,7 +217,8 @@ class Composer(QWidget):
         else:
             self._hint.setText(self.tr("Enter to send  ·  Shift+Enter for a new line"))
 
-    def _room_text(self) -> str:
+    def room_text(self) -> str:
+        """The line about the room that is left."""
         if self._room is None:
             return ""
         n_tokens, n_room = self._room

@@ -23,6 +23,7 @@ PLAIN_PART = 3_000
 CODE_PART_LINES = 150
 CODE_PART_CHARS = 12_000
 TABLE_PART_ROWS = 60
+FORMULA_LOOK_BACK = 20
 
 _CONTAINER_MARKS = re.compile(r"[\s>*+\-.)0-9\[\]xX]*")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
@@ -59,17 +60,25 @@ def parse(source: str) -> list[Block]:
 
 
 def parse_more(source: str, blocks: list[Block]) -> list[Block]:
-    """The blocks of `source`, given those of a beginning of it: only the last outermost block is read again."""
+    """The blocks of `source`, given those of a beginning of it: only its end is read again."""
     if not blocks:
         return parse(source)
-    root = blocks[-1].root
+    root = _reading_start(source, blocks)
     kept = len(blocks)
-    while kept and blocks[kept - 1].root == root:
+    while kept and blocks[kept - 1].root >= root:
         kept -= 1
     tail = _grown_code(source, blocks[kept:])
     if tail is None:
         tail = [_moved(block, root) for block in parse(source[root:])]
     return blocks[:kept] + tail
+
+
+def _reading_start(source: str, blocks: list[Block]) -> int:
+    """Where to read again: at the last outermost block, or at an open formula before it that may yet end."""
+    for block in reversed(blocks[-FORMULA_LOOK_BACK:]):
+        if block.kind is Kind.PARAGRAPH and source.startswith(("$$", "\\["), block.root):
+            return block.root
+    return blocks[-1].root
 
 
 def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:
@@ -85,7 +94,7 @@ def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:
     code_start = last.spans[0].source if last.spans else None
     if code_start is None:
         return None
-    return tail[:-1] + _code_parts(last, source[code_start:], code_start)
+    return tail[:-1] + _code_parts(last, source[code_start:].removesuffix("\n"), code_start)
 
 
 def _moved(block: Block, offset: int) -> Block:
