@@ -28,7 +28,7 @@ class Metadata:
         return self._full(key) in self._values
 
     def text(self, key: str, default: str = "") -> str:
-        """A text; the default where the value is none, since texts are only shown."""
+        """A text; the default where there is none, or a value that is no text."""
         value = self._values.get(self._full(key))
         return value if isinstance(value, str) else default
 
