@@ -37,7 +37,10 @@ class _Part(QAccessibleInterface):
     def parent(self) -> QAccessibleInterface:
         return self._parent
 
-    def relations(self, match: QAccessible.RelationFlag = QAccessible.RelationFlag.AllRelations) -> list[tuple[QAccessibleInterface, QAccessible.RelationFlag]]:  # noqa: ARG002
+    def relations(
+        self,
+        match: QAccessible.RelationFlag = QAccessible.RelationFlag.AllRelations,  # noqa: ARG002
+    ) -> list[tuple[QAccessibleInterface, QAccessible.RelationFlag]]:
         return []
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]

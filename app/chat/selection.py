@@ -109,17 +109,14 @@ def source_offset(box: Box, position: int, is_end: bool) -> int:
         return block.start
     if box.built is None or position >= box.text_length():
         return block.end
-    best = block.start
+    known_end = block.start
     for run in box.built.runs:
         if run.source is None:
             continue
-        if run.start <= position <= run.end and run.end > run.start:
-            if position == run.start and is_end:
-                return best
-            length = run.end - run.start
-            return min(run.source + min(position - run.start, length), block.end)
-        if run.end < position:
-            best = run.source + (run.end - run.start)
-        elif run.start > position:
-            return best if is_end else run.source
-    return max(best, block.start) if not is_end else block.end
+        is_inside = run.start < position <= run.end if is_end else run.start <= position < run.end
+        if is_inside:
+            return min(run.source + position - run.start, block.end)
+        if run.start >= position:
+            return known_end if is_end else run.source
+        known_end = run.source + run.end - run.start
+    return block.end

@@ -102,7 +102,7 @@ def test_opening_and_resizing(qtbot, qapp, capsys, n_turns: int) -> None:
         resizes.append((perf_counter() - began) * 1000)
     scrolls = []
     bar = transcript.verticalScrollBar()
-    for i in range(200):
+    for _ in range(200):
         began = perf_counter()
         bar.setValue(bar.value() - 120)
         qapp.processEvents()
