@@ -30,11 +30,11 @@ from engine.messages import (
     Finished,
     FinishReason,
     Generate,
+    Message,
     ModelLoaded,
     TextGenerated,
     TextKind,
 )
-from engine.text.chat import Message
 
 
 class ChatSession(QObject):

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from app.chat.turns import TurnState
-from engine.messages import Finished, FinishReason, GenerationStats, TextGenerated, TextKind
-from engine.text.chat import Message
+from engine.messages import Finished, FinishReason, GenerationStats, Message, TextGenerated, TextKind
 
 
 def _now() -> datetime:

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine_session import EngineSession
-from engine.messages import Event, TokensCounted
-from engine.text.chat import Message
+from engine.messages import Event, Message, TokensCounted
 
 PAUSE_MS = 150
 

@@ -17,10 +17,10 @@ from engine.messages import (
     ForgetChat,
     Generate,
     LoadModel,
+    Message,
     ModelLoaded,
 )
 from engine.settings import LoadSettings
-from engine.text.chat import Message
 
 
 class Engine(Protocol):

@@ -44,12 +44,10 @@ from app.theme import Theme
 from app.top_bar import TopBar, model_name
 from app.unattended import Unattended
 from app.welcome import Welcome
-from engine.client import EngineClient, read_log_tail
+from engine.client import EngineClient, EngineOptions, Recovery, read_log_tail
 from engine.errors import EngineError
 from engine.messages import Event, ModelLoaded
-from engine.options import EngineOptions
-from engine.recovery import Recovery
-from engine.starter import starter_path
+from engine.models.starter import starter_path
 
 MENU = (
     ("show_palette",),

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
+import collections
 import importlib
 import itertools
-import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from engine.errors import ErrorCode
 from engine.messages import (
+    Cancel,
     Command,
     CountTokens,
     EngineLost,
@@ -39,13 +38,24 @@ from engine.messages import (
     TokensCounted,
 )
 from engine.options import EngineOptions
-from engine.recovery import Recovery, describe_exit
+from engine.process import EngineProcess, Run
+from engine.recovery import GAVE_UP, NOT_STARTED, UNLOADED, Recovery, describe_exit
+
+__all__ = ["EngineClient", "EngineOptions", "Recovery"]
+"""What a program needs to own an engine; everything it says is in ``engine.messages``."""
 
 RENDER_TIMEOUT_S = 5.0
 """A chat template is untrusted code: a render that takes longer ends with its process."""
 CLOSE_TIMEOUT_S = 3.0
 """How long a process may take to end after Shutdown before it is killed."""
+LOOK_PERIOD_S = 0.25
+"""How often the reader looks at the clock while the process says nothing."""
 LOG_TAIL_BYTES = 16_384
+
+_Request = Generate | CountTokens | LoadModel
+_Answer = Finished | Failed | ModelLoaded | LoadCancelled | TokensCounted
+_TOLD_ONCE = frozenset({NoticeCode.CPU_ONLY, NoticeCode.BACKEND_UNUSABLE})
+"""Notices about the machine, which every new process would repeat."""
 
 
 def run_worker(pipe: Connection, options: EngineOptions) -> None:
@@ -55,11 +65,12 @@ def run_worker(pipe: Connection, options: EngineOptions) -> None:
 
 
 class EngineClient:
-    """One engine process at a time, and the promise that every request is answered once.
+    """One engine process at a time, and the promise that every request is answered once, until ``close``.
 
-    ``on_event`` is called on the reader thread, one event after the other. All methods may be called from any thread and
-    return at once; ``close`` waits for the process. A process that dies is started again with the model it had, unless
-    that happens too often; requests that were under way are named in EngineLost.
+    ``on_event`` is called on the reader thread, one event after the other, and must neither block nor raise; once the
+    client has given up, what is sent is answered on the sender's thread. All methods may be called from any thread and
+    return at once; only ``close`` waits. A process that dies is started again with the model it had, unless that
+    happens too often; requests that were under way are named in EngineLost.
     """
 
     def __init__(
@@ -68,181 +79,265 @@ class EngineClient:
         options: EngineOptions,
         *,
         recovery: Recovery | None = None,
-        run: Callable[[Connection, EngineOptions], None] = run_worker,
+        run: Run = run_worker,
     ) -> None:
         self._on_event = on_event
         self._options = options
         self._recovery = recovery or Recovery()
         self._run = run
-        self._context = multiprocessing.get_context("spawn")
+        # Guards everything below; never held while something waits.
         self._lock = threading.Lock()
-        self._pipe: Connection | None = None
-        self._process: BaseProcess | None = None
-        self._reader: threading.Thread | None = None
         self._request_ids = itertools.count(1)
-        self._open_requests: dict[int, Command] = {}
+        self._reader: threading.Thread | None = None
+        self._process: EngineProcess | None = None
+        # What can't be sent yet: there is no process, or it is about to end.
+        self._held: collections.deque[Command] = collections.deque()
+        self._requests: dict[int, _Request] = {}
+        self._cancelled: set[int] = set()
+        # What is loaded, and loaded again after a death.
         self._model: LoadModel | None = None
-        self._is_model_wanted = False
+        self._told: set[Notice] = set()
+        self._has_given_up = self._is_closing = False
+        self._forget_process()
+
+    def _forget_process(self) -> None:
+        """What is known about one process and does not outlive it."""
+        self._process = None
+        self._is_ready = self._is_unloading = False
         self._stage: LoadStage | None = None
+        self._end_deadline: float | None = None
         self._render_deadline: float | None = None
         self._ended_for: ErrorCode | None = None
-        self._closing = False
+        self._start_failure: Failed | None = None
 
     def next_request_id(self) -> int:
         """A fresh id for a command that needs one."""
         return next(self._request_ids)
 
     def start(self) -> None:
-        """Start the process; EngineReady (or EngineLost) follows."""
+        """Start the process, also after the client gave up; EngineReady (or EngineLost) follows."""
         with self._lock:
-            if self._reader is None:
-                self._spawn()
-                self._reader = threading.Thread(target=self._read, name="engine-reader", daemon=True)
-                self._reader.start()
+            if self._is_closing or (self._reader is not None and not self._has_given_up):
+                return
+            self._has_given_up = False
+            self._recovery.note_success()
+            self._reader = threading.Thread(target=self._keep_running, name="engine-reader", daemon=True)
+            self._reader.start()
 
     def send(self, command: Command) -> None:
         """Send a command; what can't reach the process is answered by EngineLost, never lost in silence."""
         with self._lock:
-            if isinstance(command, (Generate, CountTokens, LoadModel)):
-                self._open_requests[command.request_id] = command
-            if isinstance(command, LoadModel):
-                self._model, self._is_model_wanted = command, True
-            self._write(command)
+            if not self._has_given_up:
+                if isinstance(command, _Request):
+                    self._requests[command.request_id] = command
+                if isinstance(command, Cancel) and command.request_id in self._requests:
+                    self._cancelled.add(command.request_id)
+                self._post(command)
+                return
+        if isinstance(command, _Request):
+            code, request_ids = ErrorCode.ENGINE_RESTARTS_EXHAUSTED, (command.request_id,)
+            self._on_event(EngineLost(None, LossOutcome.GAVE_UP, code, GAVE_UP, "", request_ids))
 
     def unload(self) -> None:
         """Give every byte back: the process ends, and a fresh one without a model takes its place (ModelUnloaded)."""
         with self._lock:
-            self._model, self._is_model_wanted = None, False
-            self._write(Shutdown())
+            if not self._has_given_up:
+                self._post(Shutdown())
 
     def close(self) -> None:
         """End the process and the reader thread; safe to call twice."""
         with self._lock:
-            self._closing = True
-            self._write(Shutdown())
-            process, reader = self._process, self._reader
-        if process is not None:
-            process.join(CLOSE_TIMEOUT_S)
-            if process.is_alive():
-                process.kill()
-                process.join()
+            self._is_closing = True
+            if self._process is not None and self._end_deadline is None:
+                self._shut_down(self._process)
+            reader = self._reader
         if reader is not None and reader is not threading.current_thread():
             reader.join()
 
-    # The process. Callers hold the lock.
+    # Sending. Callers hold the lock.
 
-    def _spawn(self) -> None:
-        options = replace(
-            self._options,
-            excluded_cpu_variants=self._options.excluded_cpu_variants + self._recovery.excluded_cpu_variants,
-            without_extra_bufts=self._options.without_extra_bufts or self._recovery.without_extra_bufts,
-        )
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=self._run, args=(theirs, options), name="kvasir-engine", daemon=True)
-        process.start()
-        theirs.close()
-        self._pipe, self._process = ours, process
-        self._stage, self._render_deadline, self._ended_for = None, None, None
+    def _post(self, command: Command) -> None:
+        self._held.append(command)
+        self._flush()
 
-    def _write(self, command: Command) -> None:
-        if self._pipe is not None:
-            # A broken pipe means that the process died: the reader notices and answers.
-            with contextlib.suppress(OSError, ValueError):
-                self._pipe.send(command)
+    def _flush(self) -> None:
+        """Send what is held, up to a Shutdown: what comes after that is for the next process."""
+        while self._held and self._process is not None and not self._is_unloading:
+            command = self._held.popleft()
+            if isinstance(command, Shutdown):
+                self._is_unloading = True
+                self._shut_down(self._process)
+            else:
+                self._process.send(command)
+
+    def _shut_down(self, process: EngineProcess) -> None:
+        process.send(Shutdown())
+        self._end_deadline = time.monotonic() + CLOSE_TIMEOUT_S
 
     # The reader thread
 
-    def _read(self) -> None:
-        while True:
-            pipe, process = self._pipe, self._process
-            assert pipe is not None and process is not None
-            for event in self._events_until_death(pipe, process):
-                self._on_event(event)
-            process.join(CLOSE_TIMEOUT_S)
-            if process.is_alive():
-                process.kill()
-                process.join()
-            pipe.close()
-            if not self._after_death(process.exitcode):
-                return
-
-    def _events_until_death(self, pipe: Connection, process: BaseProcess) -> Iterator[Event]:
+    def _keep_running(self) -> None:
+        """Keep a process running until the client is closed or gives up."""
         while True:
             try:
-                if not pipe.poll(0.1 if self._render_deadline else None):
-                    self._kill_late_render(process)
-                    continue
-                event = pipe.recv()
+                process = self._spawn()
+            except OSError as error:
+                with self._lock:
+                    events = self._give_up(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))
+                self._tell(events)
+                return
+            if process is None:
+                return
+            try:
+                self._read(process)
+            finally:
+                exit_code = process.end(CLOSE_TIMEOUT_S)
+            if not self._after_death(exit_code):
+                return
+
+    def _spawn(self) -> EngineProcess | None:
+        recovery, options = self._recovery, self._options
+        with self._lock:
+            if self._is_closing:
+                return None
+            options = replace(
+                options,
+                excluded_cpu_variants=(*options.excluded_cpu_variants, *recovery.excluded_cpu_variants),
+                without_extra_bufts=options.without_extra_bufts or recovery.without_extra_bufts,
+            )
+        process = EngineProcess(self._run, options)
+        with self._lock:
+            self._process = process
+            if self._is_closing:
+                self._shut_down(process)
+            self._flush()
+        return process
+
+    def _read(self, process: EngineProcess) -> None:
+        """Pass events on until the process has ended."""
+        while True:
+            try:
+                event = process.receive(LOOK_PERIOD_S)
             except (EOFError, OSError):
                 return
             with self._lock:
-                self._note(event)
-            yield event
+                events = self._note(event) if event is not None else ()
+                self._kill_if_late(process)
+            self._tell(events)
 
-    def _kill_late_render(self, process: BaseProcess) -> None:
-        if self._render_deadline is not None and time.monotonic() > self._render_deadline:
+    def _tell(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            self._on_event(event)
+
+    def _kill_if_late(self, process: EngineProcess) -> None:
+        now = time.monotonic()
+        if self._end_deadline is not None and now > self._end_deadline:
+            process.kill()
+        elif self._render_deadline is not None and now > self._render_deadline:
             self._render_deadline, self._ended_for = None, ErrorCode.TEMPLATE_TIMEOUT
             process.kill()
 
-    def _note(self, event: Event) -> None:
-        """Keep the little that is needed to explain a death and to resume after it."""
+    def _note(self, event: Event) -> tuple[Event, ...]:
+        """Keep the little that is needed to explain a death and to resume after it; what to pass on."""
         self._render_deadline = time.monotonic() + RENDER_TIMEOUT_S if isinstance(event, RenderStarted) else None
-        if isinstance(event, LoadProgress):
-            self._stage = event.stage
-        if (
-            isinstance(event, (Finished, Failed, ModelLoaded, LoadCancelled, TokensCounted))
-            and event.request_id is not None
-        ):
-            request = self._open_requests.pop(event.request_id, None)
-            if isinstance(request, LoadModel):
-                self._stage = None
-                if not isinstance(event, ModelLoaded) and self._model is request:
-                    self._is_model_wanted = False
         if isinstance(event, EngineReady):
+            self._is_ready = True
             self._recovery.note_ready(event)
+        elif isinstance(event, LoadProgress):
+            self._stage, self._model = event.stage, None
+        elif isinstance(event, Failed) and event.request_id is None and not self._is_ready:
+            self._start_failure = event
+            return ()
+        elif isinstance(event, _Answer):
+            return self._note_answer(event)
+        elif isinstance(event, Notice) and event.code in _TOLD_ONCE:
+            if event in self._told:
+                return ()
+            self._told.add(event)
+        return (event,)
+
+    def _note_answer(self, event: _Answer) -> tuple[Event, ...]:
+        if event.request_id is None:
+            return (event,)
+        request = self._requests.pop(event.request_id, None)
+        self._cancelled.discard(event.request_id)
         if isinstance(event, Finished):
             self._recovery.note_success()
+        if isinstance(request, LoadModel):
+            self._stage, self._model = None, None
+            if isinstance(event, ModelLoaded):
+                self._model = request
+                lesson = self._recovery.note_loaded()
+                if lesson is not None:
+                    return (Notice(NoticeCode.CPU_FALLBACK, lesson), event)
+        return (event,)
+
+    # After a death. The reader thread only.
 
     def _after_death(self, exit_code: int | None) -> bool:
-        """Explain the death, start again where that makes sense; whether the reader goes on reading."""
+        """Explain the death and prepare the next process; whether there shall be one."""
         with self._lock:
-            if self._closing:
+            if self._is_closing:
                 return False
-            if exit_code == 0 and not self._is_model_wanted and not self._open_requests:
-                self._spawn()
-                events: list[Event] = [ModelUnloaded()]
-            else:
-                events = self._recover(exit_code)
-            goes_on = self._process is not None
-        for event in events:
-            self._on_event(event)
+            events = self._after_unload(exit_code) if self._is_unloading else self._recover(exit_code)
+            self._forget_process()
+            goes_on = not self._has_given_up
+        self._tell(events)
         return goes_on
 
-    def _recover(self, exit_code: int | None) -> list[Event]:
-        requests = dict(self._open_requests)
-        log_tail = read_log_tail(Path(self._options.log_path))
-        load = next((request for request in requests.values() if isinstance(request, LoadModel)), None)
-        advice = self._recovery.after_death(self._stage, self._ended_for)
-        if advice.retry_load and load is not None:
-            # Asked for by nobody: the load goes on under its own id, the person only reads a notice.
-            self._spawn()
-            self._write(load)
-            return [Notice(NoticeCode.CPU_FALLBACK, advice.message, log_tail)]
-        self._open_requests.clear()
-        code = self._ended_for or ErrorCode.ENGINE_CRASHED
-        message = advice.message or describe_exit(exit_code, self._stage, self._ended_for)
-        if load is not None:
-            self._is_model_wanted = False
+    def _after_unload(self, exit_code: int | None) -> tuple[Event, ...]:
+        self._model = None
+        later = {getattr(command, "request_id", None) for command in self._held}
+        left = tuple(request_id for request_id in self._requests if request_id not in later)
+        if not left:
+            return (ModelUnloaded(),)
+        lost = self._lose(left, exit_code, ErrorCode.NO_MODEL, UNLOADED)
+        return (lost, ModelUnloaded())
+
+    def _recover(self, exit_code: int | None) -> tuple[Event, ...]:
+        failure = self._start_failure
+        if failure is not None:
+            # Would be the same every time.
+            return self._give_up(exit_code, failure.code, failure.message, failure.detail)
+        advice = self._recovery.after_death(exit_code, self._stage, self._ended_for)
+        if advice.retry_load:
+            # Asked for by nobody: the load, and what waited behind it, goes on in the next process.
+            self._held.extend(self._requests.values())
+            self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
+            return ()
         if not advice.restart:
-            self._pipe = self._process = self._reader = None
-            code = ErrorCode.ENGINE_RESTARTS_EXHAUSTED
-            return [EngineLost(exit_code, LossOutcome.GAVE_UP, code, message, log_tail, tuple(requests))]
-        self._spawn()
-        if self._is_model_wanted and self._model is not None:
-            self._model = replace(self._model, request_id=self.next_request_id())
-            self._open_requests[self._model.request_id] = self._model
-            self._write(self._model)
-        return [EngineLost(exit_code, LossOutcome.RESTARTED, code, message, log_tail, tuple(requests))]
+            return self._give_up(exit_code, ErrorCode.ENGINE_RESTARTS_EXHAUSTED, GAVE_UP, self._log_tail())
+        code = self._ended_for or ErrorCode.ENGINE_CRASHED
+        message = describe_exit(exit_code, self._stage, self._ended_for)
+        is_load_lost = any(isinstance(request, LoadModel) for request in self._requests.values())
+        lost = self._lose(tuple(self._requests), exit_code, code, message)
+        model, self._model = self._model, None
+        if model is None or is_load_lost:
+            return (lost,)
+        if self._ended_for is ErrorCode.TEMPLATE_TIMEOUT:
+            # It would end the engine with the next message again.
+            return (lost, ModelUnloaded())
+        model = replace(model, request_id=self.next_request_id())
+        self._requests[model.request_id] = model
+        self._held.append(model)
+        return (lost,)
+
+    def _lose(self, request_ids: tuple[int, ...], exit_code: int | None, code: ErrorCode, message: str) -> EngineLost:
+        for request_id in request_ids:
+            del self._requests[request_id]
+            self._cancelled.discard(request_id)
+        return EngineLost(exit_code, LossOutcome.RESTARTED, code, message, self._log_tail(), request_ids)
+
+    def _give_up(self, exit_code: int | None, code: ErrorCode, message: str, detail: str) -> tuple[Event, ...]:
+        request_ids = tuple(self._requests)
+        self._requests.clear()
+        self._cancelled.clear()
+        self._held.clear()
+        self._model, self._has_given_up = None, True
+        return (EngineLost(exit_code, LossOutcome.GAVE_UP, code, message, detail, request_ids),)
+
+    def _log_tail(self) -> str:
+        return read_log_tail(Path(self._options.log_path))
 
 
 def read_log_tail(path: Path) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from engine.models.starter import STARTER, starter_path
 from engine.settings import (
     Declaration,
     LoadSettings,
@@ -14,7 +15,6 @@ from engine.settings import (
     SamplingSettings,
     declarations,
 )
-from engine.starter import STARTER, starter_path
 
 
 def add_settings(

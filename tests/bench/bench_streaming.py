@@ -16,11 +16,11 @@ import sys
 
 from engine.lab.loading import LoadedForMeasuring, loaded_context
 from engine.lab.perplexity import Perplexity, measure
+from engine.models.starter import starter_path
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.options import EngineOptions
 from engine.settings import CacheType, LoadSettings, Policy, PolicySettings
-from engine.starter import starter_path
 from engine.worker import set_environment
 from tests.bench.prose import prose
 
