@@ -89,9 +89,10 @@ class Environment:
         """The recipe asked for; if none is, rather one that is here already and lacks nothing."""
         gpu = choose(wish.gpu, self._machine)
         recipe = Recipe(pinned(self._root, ENGINE), gpu, tuple(shlex.split(wish.cmake_args)))
-        if wish.gpu == "auto" and self._store.kept(recipe) is None:
+        if wish.gpu == "auto":
             here = [installed] if installed and self._has_engine(installed) else []
-            covering = [other for other in [*here, *self._store.recipes()] if other.covers(recipe)]
+            kept = sorted(self._store.recipes(), key=lambda other: other.key != recipe.key)
+            covering = [other for other in [*here, *kept] if other.covers(recipe)]
             if covering:
                 return covering[0]
         for line in gpu.skipped:

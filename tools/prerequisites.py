@@ -82,9 +82,7 @@ def can_load(soname: str) -> bool:
     return True
 
 
-def require_qt_libraries(
-    machine: Machine, windowed: bool, is_here: Callable[[str], bool] = can_load
-) -> None:
+def require_qt_libraries(machine: Machine, windowed: bool, is_here: Callable[[str], bool] = can_load) -> None:
     """Raise SetupError naming the packages of the system libraries that Qt's wheel needs and does not bring.
 
     `windowed` asks for those of the display in use too; Qt itself blames xcb-cursor whichever is missing.

@@ -138,6 +138,15 @@ def test_a_richer_wheel_that_is_here_spares_a_build(clone: Clone) -> None:
     assert recipe.backends == {"cpu", "rpc", "vulkan"}
 
 
+def test_a_richer_engine_that_is_installed_stays(clone: Clone) -> None:
+    clone.keep_wheel("vulkan")
+    clone.set_up()
+    clone.keep_wheel()
+    clone.write_inputs(PYPROJECT + "# changed")
+    assert not [call for call in clone.set_up() if call.endswith(".whl")]
+    assert (clone.packages / "bin" / "libggml-vulkan.so").exists()
+
+
 def test_another_gpu_asked_for_exchanges_the_engine(clone: Clone) -> None:
     clone.keep_wheel("vulkan")
     clone.set_up()
