@@ -14,7 +14,7 @@ from typing import Any
 from engine.cache.plan import MemoryPlan
 from engine.errors import ErrorCode
 from engine.settings import LoadSettings, PolicySettings, SamplingSettings
-from engine.text.chat import Message
+from engine.text.chat import Message as Message  # noqa: PLC0414 - part of what crosses the pipe
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,15 @@ class LoadModel(Command):
 
 @dataclass(frozen=True)
 class PlanMemory(Command):
-    """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer."""
+    """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer.
+
+    ``given_back``: what the model loaded now holds, and gives back before the load asked about.
+    """
 
     request_id: int
     path: str
     settings: LoadSettings = LoadSettings()
+    given_back: tuple[DeviceMemory, ...] = ()
 
 
 @dataclass(frozen=True)
