@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import faulthandler
+import multiprocessing
 import os
+import signal
 import sys
+import threading
+import traceback
 from collections.abc import Callable
+from multiprocessing import connection
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from engine.errors import EngineError, ErrorCode
-from engine.messages import Cancel, Command, Event, Failed, Generate, LoadModel, Shutdown
+from engine.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.options import EngineOptions
 
 LOG_BYTES_MAX = 4 << 20
@@ -24,25 +30,26 @@ class Inbox:
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._waiting: collections.deque[Command] = collections.deque()
-        self._cancelled: set[int] = set()
+        self._cancelled: set[int | None] = set()
         self.is_closing = False
 
     def next(self) -> Command | None:
         """The next command, waiting for it; None once the process should end."""
-        while not self.is_closing:
-            if self._waiting:
-                return self._waiting.popleft()
+        # What still waits when the process should end is carried out too: it finds itself cancelled, and is answered.
+        while not self._waiting:
+            if self.is_closing:
+                return None
             self._take(wait=True)
-        return None
+        return self._waiting.popleft()
 
     def is_cancelled(self, request_id: int) -> bool:
         """Whether a request should stop now; looks into the pipe."""
         self._take(wait=False)
         return self.is_closing or request_id in self._cancelled
 
-    def forget(self, request_id: int) -> None:
+    def forget(self, command: Command) -> None:
         """A request was answered: a late Stop for it means nothing."""
-        self._cancelled.discard(request_id)
+        self._cancelled.discard(getattr(command, "request_id", None))
 
     def _take(self, *, wait: bool) -> None:
         try:
@@ -86,6 +93,7 @@ def prepare_process(options: EngineOptions) -> None:
 def run(pipe: Connection, options: EngineOptions) -> None:
     """Answer commands until Shutdown, or until the client is gone."""
     prepare_process(options)
+    _prepare_for_the_worst()
     inbox = Inbox(pipe)
 
     def emit(event: Event) -> None:
@@ -93,19 +101,37 @@ def run(pipe: Connection, options: EngineOptions) -> None:
         with contextlib.suppress(OSError):
             pipe.send(event)
 
-    # Not before prepare_process: this is what imports llama.cpp.
-    from engine.session import Session
-
     try:
+        # Not before prepare_process: this is what imports llama.cpp.
+        from engine.session import Session
+
         session = Session(options, emit, inbox.is_cancelled)
     except EngineError as error:
         emit(Failed(None, error.code, error.message, error.detail))
         sys.exit(1)
+    except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        message = "llama.cpp can't be loaded: install Kvasir again."
+        emit(Failed(None, ErrorCode.ENGINE_START_FAILED, message, f"{error!r}\n{traceback.format_exc()}"))
+        sys.exit(1)
     while (command := inbox.next()) is not None:
         answer(session.carry_out, command, emit)
-        if isinstance(command, (Generate, LoadModel)):
-            inbox.forget(command.request_id)
+        inbox.forget(command)
     session.close()
+
+
+def _prepare_for_the_worst() -> None:
+    """A crash leaves a stack in the log; Ctrl+C in a terminal is for the client alone; no client, no engine."""
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), name="client-watch", daemon=True).start()
+
+
+def _end_with(client: int) -> None:
+    """The pipe shows a client that died only to who looks; native code and endless templates don't."""
+    connection.wait([client])
+    os._exit(1)
 
 
 def answer(carry_out: Callable[[Command], None], command: Command, emit: Callable[[Event], None]) -> None:
@@ -119,7 +145,5 @@ def answer(carry_out: Callable[[Command], None], command: Command, emit: Callabl
         message = "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."
         emit(Failed(request_id, ErrorCode.OUT_OF_MEMORY, message))
     except Exception as error:  # noqa: BLE001 - the last line of defence: one request fails, the engine lives
-        import traceback
-
         message = "Something went wrong inside Kvasir. Your text is safe; try again."
         emit(Failed(request_id, ErrorCode.INTERNAL, message, f"{error!r}\n{traceback.format_exc()}"))
