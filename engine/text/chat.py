@@ -60,7 +60,7 @@ class Turn:
 class Prompt:
     """A chat as tokens: its turns cover all of them in order.
 
-    `reasoning_opened`: the template itself opened a reasoning block, so only its end will be generated.
+    `reasoning_opened`: the prompt ends inside a reasoning block, so only the block's end will be generated.
     """
 
     tokens: tuple[int, ...]

@@ -11,8 +11,9 @@ from engine.errors import EngineError
 from engine.text.chat import Message, Notice, NoticeCode, Prompt, Turn
 from engine.text.conversation import SHAPES, Field, Shape
 from engine.text.layout import ChatRendering, Layout, Span, TurnText
-from engine.text.reasoning import opened_reasoning, tags_of_template
+from engine.text.reasoning import ReasoningTags, opened_reasoning, tags_of_template
 from engine.text.spellings import ControlSpellings, steering
+from engine.text.stream import PartKind, ReasoningSplitter, visible_piece
 from engine.text.template import ChatTemplate
 from engine.text.tokens import Segment, SegmentTokenizer
 from engine.text.vocabulary import Vocabulary
@@ -57,10 +58,11 @@ def build_prompt(
     tokenizer = SegmentTokenizer(vocabulary, control)
     chat = messages[:-1] if continue_last else messages
     layout, notices = _lay_out(template, chat, control)
-    opened = opened_reasoning(layout.text[layout.turns[-1].start :])
-    sampled = _sampled_stretches(layout, chat, tokenizer)
+    is_reasoning = opened_reasoning(layout.text[layout.turns[-1].start :]) is not None
+    sampled = _sampled_stretches(layout, chat, vocabulary)
     if continue_last:
-        layout, continued = _with_answer(layout, messages[-1], len(chat), template, tokenizer)
+        tags = tags_of_template(template.source)
+        layout, continued, is_reasoning = _with_answer(layout, messages[-1], len(chat), tags, vocabulary)
         sampled.extend(continued)
     tokenized = tokenizer.tokenize(_segments(layout, sampled, control))
     tokens, n_added = _with_one_bos(vocabulary, tokenized.tokens)
@@ -70,7 +72,7 @@ def build_prompt(
         Turn(start, end, turn.role, turn.index)
         for start, end, turn in zip(borders, [*borders[1:], len(tokens)], layout.turns, strict=True)
     )
-    return Prompt(tuple(tokens), turns, (*template.notices, *notices), opened is not None)
+    return Prompt(tuple(tokens), turns, (*template.notices, *notices), is_reasoning)
 
 
 def _encodable(message: Message) -> Message:
@@ -130,30 +132,38 @@ def _render(
 
 
 def _with_answer(
-    layout: Layout, answer: Message, index: int, template: ChatTemplate, tokenizer: SegmentTokenizer
-) -> tuple[Layout, list[_Sampled]]:
-    """The generation prompt, and behind it the answer as it was generated so far."""
+    layout: Layout, answer: Message, index: int, tags: ReasoningTags, vocabulary: Vocabulary
+) -> tuple[Layout, list[_Sampled], bool]:
+    """The generation prompt, and behind it the answer so far; and whether that ends inside its reasoning."""
     start = len(layout.text)
     turns = (*layout.turns[:-1], replace(layout.turns[-1], index=index))
-    if answer.token_ids is not None:
-        text = layout.text + _decode(answer.token_ids, tokenizer)
-        return replace(layout, text=text, turns=turns), [_Sampled(start, len(text), answer.token_ids)]
+    opened = opened_reasoning(layout.text[turns[-1].start :])
+    if answer.token_ids:
+        generated = _decode(answer.token_ids, vocabulary)
+        splitter = ReasoningSplitter(opened=opened is not None)
+        parts = [*splitter.feed(generated), *splitter.flush()]
+        shown = "".join(part.text for part in parts if part.kind is PartKind.ANSWER)
+        # Otherwise the text was edited, and the ids are of what it was before.
+        if answer.text in {shown, generated}:
+            text = layout.text + generated
+            sampled = _Sampled(start, len(text), answer.token_ids)
+            return replace(layout, text=text, turns=turns), [sampled], splitter.is_reasoning
     spans = list(layout.spans)
     text = layout.text
     if answer.reasoning:
-        opened = opened_reasoning(text[layout.turns[-1].start :])
-        tags = opened or tags_of_template(template.source)
+        tags = opened or tags
         text += "" if opened else tags.opener + "\n"
         spans.append(Span(index, Field.REASONING, len(text), len(text) + len(answer.reasoning)))
         text += answer.reasoning + (f"\n{tags.closer}\n\n" if answer.text else "")
     spans.append(Span(index, Field.TEXT, len(text), len(text) + len(answer.text)))
-    return replace(layout, text=text + answer.text, spans=tuple(spans), turns=turns), []
+    is_reasoning = not answer.text and (opened is not None or bool(answer.reasoning))
+    return replace(layout, text=text + answer.text, spans=tuple(spans), turns=turns), [], is_reasoning
 
 
 # --- ids that are known ---
 
 
-def _sampled_stretches(layout: Layout, messages: Sequence[Message], tokenizer: SegmentTokenizer) -> list[_Sampled]:
+def _sampled_stretches(layout: Layout, messages: Sequence[Message], vocabulary: Vocabulary) -> list[_Sampled]:
     """The stretches of text whose ids are known, in order; each covers the whole text of its message."""
     prompt = layout.text[layout.turns[-1].start :]
     ends = [turn.start for turn in layout.turns[1:]]
@@ -163,7 +173,7 @@ def _sampled_stretches(layout: Layout, messages: Sequence[Message], tokenizer: S
         ids = None if turn.index is None else messages[turn.index].token_ids
         if turn.index is None or not ids or turn.index not in spans:
             continue
-        stretch = _sampled_stretch(layout.text, turn, spans[turn.index], (prompt, ids), tokenizer)
+        stretch = _sampled_stretch(layout.text, turn, spans[turn.index], (prompt, ids), vocabulary)
         if stretch is not None and stretch.end <= end:
             sampled.append(stretch)
     return sampled
@@ -174,31 +184,32 @@ def _sampled_stretch(
     turn: TurnText,
     span: Span,
     generated: tuple[str, tuple[int, ...]],
-    tokenizer: SegmentTokenizer,
+    vocabulary: Vocabulary,
 ) -> _Sampled | None:
     prompt, ids = generated
     # The answer began where a generation prompt had ended; in turns that are written anew it is at its span.
     behind_prompt = turn.start + len(prompt)
     begins = [behind_prompt] if text.startswith(prompt, turn.start) and behind_prompt <= span.start else []
-    whole = _decode(ids, tokenizer)
+    whole = _decode(ids, vocabulary)
     for start in (*begins, span.start):
         if text.startswith(whole, start) and start + len(whole) >= span.end:
             return _Sampled(start, start + len(whole), ids)
         kept = text[start : span.end].encode()
         n_ids, n_bytes = 0, 0
-        while n_bytes < len(kept):
-            spelled = tokenizer.spelled(ids[n_ids]) if n_ids < len(ids) else b""
-            if not spelled or not kept.startswith(spelled, n_bytes):
+        while n_bytes < len(kept) and n_ids < len(ids):
+            piece = visible_piece(vocabulary, ids[n_ids])
+            if not kept.startswith(piece, n_bytes):
                 break
-            n_ids, n_bytes = n_ids + 1, n_bytes + len(spelled)
+            n_ids, n_bytes = n_ids + 1, n_bytes + len(piece)
         # What was trimmed at the end, or cut off by a stop string, was in tokens of its own.
         if n_ids and n_bytes == len(kept):
             return _Sampled(start, span.end, ids[:n_ids])
     return None
 
 
-def _decode(ids: Sequence[int], tokenizer: SegmentTokenizer) -> str:
-    return b"".join(map(tokenizer.spelled, ids)).decode("utf-8", errors="replace")
+def _decode(ids: Sequence[int], vocabulary: Vocabulary) -> str:
+    pieces = (visible_piece(vocabulary, token) for token in ids)
+    return b"".join(pieces).decode("utf-8", errors="replace")
 
 
 # --- segments ---

@@ -89,6 +89,11 @@ class ReasoningSplitter:
         self._follows_tag = opened
         self._held = ""
 
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether what was fed ends inside a block."""
+        return self._kind is PartKind.REASONING
+
     def feed(self, text: str) -> list[Part]:
         """The parts that are certain by now."""
         self._held += text
@@ -167,23 +172,13 @@ class AnswerStream:
 
     def feed(self, token: int) -> list[Part]:
         """The parts that became certain with `token`; none after a stop string."""
-        text = self._decoder.feed(self._visible_piece(token))
+        text = self._decoder.feed(visible_piece(self._vocabulary, token))
         return self._splitter.feed(self._stop_strings.feed(text))
 
     def finish(self) -> list[Part]:
         """What was held back, once no more tokens come."""
         text = self._stop_strings.feed(self._decoder.flush()) + self._stop_strings.flush()
         return _joined([*self._splitter.feed(text), *self._splitter.flush()])
-
-    def _visible_piece(self, token: int) -> bytes:
-        if self._vocabulary.is_end_of_generation(token):
-            return b""
-        piece = self._vocabulary.piece(token)
-        if piece:
-            return piece
-        # Some models have control tokens for the tags around reasoning.
-        spelling = self._vocabulary.spelling(token)
-        return spelling.encode() if spelling in _CONTROL_TAGS else b""
 
 
 _FIRST_TAGS = (*(tags.opener for tags in REASONING_TAGS), *CHANNEL_TAGS)
@@ -193,6 +188,18 @@ _CONTROL_TAGS = frozenset(
     for tag in (*_FIRST_TAGS, *(tags.closer for tags in REASONING_TAGS))
     for part in (tag, *re.findall(r"<\|[^|]*\|>", tag))
 )
+
+
+def visible_piece(vocabulary: Vocabulary, token: int) -> bytes:
+    """The bytes that a sampled token adds to an answer's text, its tags for reasoning included."""
+    if vocabulary.is_end_of_generation(token):
+        return b""
+    piece = vocabulary.piece(token)
+    if piece:
+        return piece
+    # Some models have control tokens for the tags around reasoning.
+    spelling = vocabulary.spelling(token)
+    return spelling.encode() if spelling in _CONTROL_TAGS else b""
 
 
 def longest_beginning(text: str, strings: Iterable[str]) -> int:

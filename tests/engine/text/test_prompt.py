@@ -274,6 +274,30 @@ def test_ids_of_a_text_that_was_edited_are_not_used() -> None:
     assert turns_of(chat, prompt)[1][2] == "<|im_start|>assistant\nHi<|im_end|>\n"
 
 
+@pytest.mark.parametrize("edited", ["hello there friend", "there", "hello", "hello there<|im_end|>"])
+def test_an_answer_that_was_edited_is_read_as_it_is_now(edited: str) -> None:
+    chat = model("smollm")
+    answer = Message("assistant", edited, token_ids=odd_answer(chat).token_ids)
+    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    assert turns_of(chat, prompt)[1][2] == f"<|im_start|>assistant\n{edited}<|im_end|>\n"
+
+
+def test_control_tokens_that_were_sampled_and_not_shown_keep_their_place() -> None:
+    chat = model("smollm")
+    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in ("he", "<|im_end|>", "l", "lo", "<|im_start|>"))
+    answer = Message("assistant", "hello", token_ids=ids)
+    first = build(chat, Message("user", "Hi"))
+    second = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    assert second.tokens[: len(first.tokens + ids)] == first.tokens + ids
+
+
+def test_an_answer_that_a_stop_string_cut_keeps_the_ids_of_what_is_left() -> None:
+    chat = model("smollm")
+    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in ("he", "l", "lo", "User", ": "))
+    prompt = build(chat, Message("user", "Hi"), Message("assistant", "hello", token_ids=ids), Message("user", "Hi"))
+    assert contains(prompt.tokens, (*ids[:3], chat.vocabulary.id_of("<|im_end|>")))
+
+
 def test_a_character_that_was_cut_off_keeps_its_ids() -> None:
     chat = model("smollm")
     ids = (chat.vocabulary.id_of("Hi"), *chat.vocabulary.tokenize("🤷", parse_special=False)[:3])
@@ -328,6 +352,39 @@ def test_reasoning_that_was_interrupted_goes_on_inside_its_block(name: str, text
     prompt = build(chat, Message("user", "Hi"), answer, continue_last=True)
     assert turns_of(chat, prompt)[-1][2] == end
     assert "<think>" in chat.vocabulary.control_in(prompt.tokens)
+
+
+@pytest.mark.parametrize(
+    ("name", "generated", "text", "reasoning", "is_reasoning"),
+    [
+        ("qwen3", "<think>hm", "", "hm", True),
+        ("qwen3", "<think>hm</think>Hi", "Hi", "hm", False),
+        ("r1", "hm", "", "hm", True),
+        ("r1", "hm</think>Hi", "Hi", "hm", False),
+    ],
+)
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_whether_a_continued_answer_still_reasons_is_known(
+    name: str, generated: str, text: str, reasoning: str, is_reasoning: bool, has_ids: bool
+) -> None:
+    chat = model(name)
+    ids = tuple(chat.vocabulary.tokenize(generated, parse_special=False)) if has_ids else None
+    answer = Message("assistant", text, reasoning, ids)
+    assert build(chat, Message("user", "Hi"), answer, continue_last=True).reasoning_opened is is_reasoning
+
+
+@pytest.mark.parametrize("text", ["there", "hello there friend", "hello"])
+def test_an_answer_that_was_edited_goes_on_from_the_edited_text(text: str) -> None:
+    chat = model("smollm")
+    answer = Message("assistant", text, token_ids=odd_answer(chat).token_ids)
+    prompt = build(chat, Message("user", "Hi"), answer, continue_last=True)
+    assert turns_of(chat, prompt)[-1][2] == f"<|im_start|>assistant\n{text}"
+
+
+def test_an_answer_of_which_no_ids_are_known_goes_on_from_its_text() -> None:
+    chat = model("smollm")
+    prompt = build(chat, Message("user", "Hi"), Message("assistant", "there", token_ids=()), continue_last=True)
+    assert turns_of(chat, prompt)[-1][2] == "<|im_start|>assistant\nthere"
 
 
 def test_only_an_answer_can_be_continued() -> None:
