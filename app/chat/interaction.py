@@ -153,7 +153,7 @@ class Interaction(QObject):
             y = transcript.turn_origin(index).y()
             places += [
                 (index, hotspot)
-                for hotspot in transcript.hotspots(index)
+                for hotspot in transcript.views[index].hotspots(-y, height - y, transcript.can_show_actions(index))
                 if y + hotspot.rect.bottom() > 0 and y + hotspot.rect.top() < height
             ]
         return places
@@ -165,17 +165,15 @@ class Interaction(QObject):
             return None
         view = transcript.views[index]
         inside = point - transcript.turn_origin(index)
-        for hotspot in view.hotspots(transcript.shows_actions(index)):
+        y = inside.y()
+        spots = list(view.hotspots(y - 1, y + 1, transcript.shows_actions(index)))
+        for hotspot in spots:
             if hotspot.spot is not Spot.LINK and hotspot.rect.contains(inside):
                 return index, hotspot
         box = view.box_at(inside)
         href = view.boxes[box].link_at(inside) if box >= 0 else None
-        if href is None:
-            return None
-        return index, next(
-            (spot for spot in view.hotspots(False) if spot.href == href and spot.box == box),
-            Hotspot(Spot.LINK, view.boxes[box].rect, box=box, href=href),
-        )
+        link = next((spot for spot in spots if spot.href == href and spot.box == box), None) if href else None
+        return (index, link) if link is not None else None
 
     def _hover(self, turn: int | None, place: Place | None) -> None:
         if turn == self._hovered_turn and _is_same_place(place, self._hovered):

@@ -24,9 +24,10 @@ CODE_PART_LINES = 150
 CODE_PART_CHARS = 12_000
 TABLE_PART_ROWS = 60
 FORMULA_LOOK_BACK = 20
+LONG_LIST = 8_000
 
 _CONTAINER_MARKS = re.compile(r"[\s>*+\-.)0-9\[\]xX]*")
-_FENCE = re.compile(r"(`{3,}|~{3,})")
+_OPEN_FORMULA = re.compile(r"^[ \t>]*(\$\$|\\\[)", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -65,20 +66,26 @@ def parse_more(source: str, blocks: list[Block]) -> list[Block]:
         return parse(source)
     root = _reading_start(source, blocks)
     kept = len(blocks)
-    while kept and blocks[kept - 1].root >= root:
+    while kept and blocks[kept - 1].start >= root:
         kept -= 1
-    tail = _grown_code(source, blocks[kept:])
+    tail = _grown_code(source, blocks[kept:]) if root == blocks[-1].root else None
     if tail is None:
         tail = [_moved(block, root) for block in parse(source[root:])]
     return blocks[:kept] + tail
 
 
 def _reading_start(source: str, blocks: list[Block]) -> int:
-    """Where to read again: at the last outermost block, or at an open formula before it that may yet end."""
+    """Where to read again: at the last outermost block, at an open formula before it that may yet end, or, in a
+    giant list, at its last item."""
     for block in reversed(blocks[-FORMULA_LOOK_BACK:]):
-        if block.kind is Kind.PARAGRAPH and source.startswith(("$$", "\\["), block.root):
+        if block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end):
             return block.root
-    return blocks[-1].root
+    root = blocks[-1].root
+    if len(source) - root > LONG_LIST:
+        for block in reversed(blocks):
+            if block.root == root and block.containers and block.containers[0].marker:
+                return block.start
+    return root
 
 
 def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:

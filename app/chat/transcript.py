@@ -222,8 +222,9 @@ class Transcript(QAbstractScrollArea):
         return self._labels
 
     def hotspots(self, index: int) -> list[Hotspot]:
-        """What can be pressed in a turn, whether or not it is shown just now."""
-        return list(self.views[index].hotspots(self.can_show_actions(index)))
+        """What can be pressed in a turn, on the screen or not, as far as it is laid out."""
+        view = self.views[index]
+        return list(view.hotspots(0.0, view.height, self.can_show_actions(index)))
 
     def accessible_interface(self) -> QAccessibleInterface:
         """What screen readers are told; it lives as long as the transcript."""
@@ -268,7 +269,8 @@ class Transcript(QAbstractScrollArea):
         if index is None:
             return False
         inside = point - self.turn_origin(index)
-        return any(box.rect.contains(inside) for box in self.views[index].boxes)
+        box = self.views[index].box_at(inside)
+        return box >= 0 and self.views[index].boxes[box].rect.contains(inside)
 
     def shows_actions(self, index: int) -> bool:
         """Whether the buttons under a turn are shown: for the last answer, the hovered and the focused turn."""

@@ -64,15 +64,12 @@ class TurnPainter:
             self._paint_header(painter, view)
             if view.has_reasoning:
                 self._paint_reasoning_row(painter, view, moment)
-        for i, box in enumerate(view.boxes):
-            if box.y > clip.bottom():
-                break
-            if box.y + box.height >= clip.top() - 24:
-                self._boxes.paint(painter, view, i, moment.selection(i))
+        for i in view.boxes_between(clip.top() - 24, clip.bottom()):
+            self._boxes.paint(painter, view, i, moment.selection(i))
         painter.setOpacity(1.0)
         if view.turn.state is TurnState.STREAMING and not view.is_user:
             self._paint_writing_mark(painter, view)
-        self._paint_spots(painter, view, moment)
+        self._paint_spots(painter, view, clip, moment)
         if view.turn.note:
             self._paint_note(painter, view)
         self._paint_footer(painter, view, moment)
@@ -118,9 +115,9 @@ class TurnPainter:
             painter.setBrush(QColor(self._tokens.accent))
             painter.drawEllipse(at + QPointF(9, -self._sizes.body * 0.36), 4, 4)
 
-    def _paint_spots(self, painter: QPainter, view: TurnView, moment: Moment) -> None:
+    def _paint_spots(self, painter: QPainter, view: TurnView, clip: QRectF, moment: Moment) -> None:
         tokens = self._tokens
-        for spot in view.hotspots(moment.shows_actions):
+        for spot in view.hotspots(clip.top() - 8, clip.bottom() + 8, moment.shows_actions):
             is_hovered = moment.hovered is not None and spot.is_same(moment.hovered)
             is_copied = moment.copied is not None and spot.is_same(moment.copied)
             if spot.spot is Spot.COPY_CODE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -169,11 +170,8 @@ class TurnView:
         """Lay out the boxes that meet `[top, bottom]` of the turn; True if anything moved."""
         self.open(sizes)
         changed = False
-        for box in self.boxes:
-            if box.y > bottom:
-                break
-            if box.y + box.height >= top and box.lay_out(factory):
-                changed = True
+        for i in self.boxes_between(top, bottom):
+            changed |= self.boxes[i].lay_out(factory)
         if self.is_user and self._fit_bubble(factory):
             changed = True
         if changed:
@@ -182,7 +180,8 @@ class TurnView:
 
     def anchor(self, y: float) -> tuple[Box, float] | None:
         """The first laid out box below `y`, and where it stands: to be kept in place while others change."""
-        for box in self.boxes:
+        first = self.boxes_between(y, y).start
+        for box in self.boxes[first : first + 50]:
             if box.is_laid_out and box.y + box.height > y:
                 return box, box.y
         return None
@@ -204,11 +203,12 @@ class TurnView:
         width, self.width = self.width, 0.0
         self.place(width, sizes)
 
-    def hotspots(self, shows_actions: bool) -> Iterator[Hotspot]:
-        """What can be pressed, from top to bottom, of what is laid out."""
-        if self.has_reasoning:
+    def hotspots(self, top: float, bottom: float, shows_actions: bool) -> Iterator[Hotspot]:
+        """What can be pressed in `[top, bottom]` of the turn, from top to bottom, of what is laid out."""
+        if self.has_reasoning and self.reasoning_rect.bottom() >= top:
             yield Hotspot(Spot.REASONING, self.reasoning_rect)
-        for i, box in enumerate(self.boxes):
+        for i in self.boxes_between(top, bottom):
+            box = self.boxes[i]
             if box.block.kind is Kind.CODE and box.is_card_top:
                 rect = QRectF(box.x + box.width - 88, box.y + 5, 82, CARD_HEADER - 10)
                 yield Hotspot(Spot.COPY_CODE, rect, box=i)
@@ -217,8 +217,14 @@ class TurnView:
                     rects = box.range_rects(start, end)
                     if rects:
                         yield Hotspot(Spot.LINK, rects[0], box=i, href=href)
-        if shows_actions:
+        if shows_actions and self.footer_rect.top() <= bottom:
             yield from self._action_spots()
+
+    def boxes_between(self, top: float, bottom: float) -> range:
+        """The indexes of the boxes that meet `[top, bottom]` of the turn."""
+        first = max(0, bisect_right(self.boxes, top, key=lambda box: box.y) - 1)
+        last = bisect_right(self.boxes, bottom, key=lambda box: box.y)
+        return range(first, max(first, last))
 
     def code_of(self, box_index: int) -> str:
         """The whole code of the card that begins at a box."""
@@ -231,12 +237,13 @@ class TurnView:
 
     def box_at(self, point: QPointF) -> int:
         """The index of the box nearest to a point of the turn, or -1 if there is none."""
-        nearest, best = -1, float("inf")
-        for i, box in enumerate(self.boxes):
-            distance = max(box.y - point.y(), point.y() - box.y - box.height, 0.0)
-            if distance < best:
-                nearest, best = i, distance
-        return nearest
+        if not self.boxes:
+            return -1
+        before = max(0, bisect_right(self.boxes, point.y(), key=lambda box: box.y) - 1)
+        after = min(before + 1, len(self.boxes) - 1)
+        # In the gap between two boxes the nearer one counts.
+        gap_above = point.y() - self.boxes[before].rect.bottom()
+        return after if gap_above > self.boxes[after].y - point.y() > 0 else before
 
     def _action_spots(self) -> Iterator[Hotspot]:
         footer = self.footer_rect

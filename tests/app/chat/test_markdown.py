@@ -62,7 +62,23 @@ def test_no_text_of_any_shape_loses_a_word_or_raises(source: str):
     assert missing_words(source, blocks) == []
 
 
-LINES = "para|- item|  more|```py|code|```|> quote|# head|__|$$|x^2|***|1. one||text **bold".split("|")
+LINES = [
+    "para",
+    "- item",
+    "  more",
+    "```py",
+    "code",
+    "```",
+    "> quote",
+    "# head",
+    "__",
+    "$$",
+    "x^2",
+    "***",
+    "1. one",
+    "",
+    "**b",
+]
 PIECES = [line.replace("__", "|a|b|\n|-|-|") + "\n" for line in LINES] + ["para\n\n", "half"]
 
 
