@@ -53,14 +53,10 @@ class FakeMemory:
     def __init__(self, traits: MemoryTraits, *, n_batch: int = 16, n_ubatch: int = 4) -> None:
         self.traits = traits
         self.n_batch = n_batch
-        self.n_decoded = 0
-        """Tokens evaluated since the start: what everything costs."""
         self._n_ubatch = n_ubatch
         self._store = _Store()
         self._has_holes = False
         self._is_shift_pending = False
-        self.highest_position = -1
-        """The highest position ever decoded."""
         self.is_failing = False
         """Whether the next decode fails."""
 
@@ -164,9 +160,10 @@ class FakeMemory:
             found.append(f"positions {self.positions()} are held, {cached} are said to be")
             return found
         if self._has_cells:
+            held = tuple(tokens[index] for index, _position in cached)
             for n_before, (index, position) in enumerate(cached):
-                expected = [tokens[before] for before, _position in cached[:n_before]]
-                found.extend(self._cell_faults(self._store.base[position], tokens[: index + 1], expected))
+                cell = self._store.base[position]
+                found.extend(self._cell_faults(cell, tokens[: index + 1], held[:n_before]))
         if self._has_state:
             state = self._store.state
             if state.is_torn:
@@ -188,6 +185,11 @@ class FakeMemory:
         if cell.k_position != cell.position and not self._is_shift_pending:
             found.append(f"{cell} was never rotated")
         return found
+
+    def result(self) -> object:
+        """What the last decode's logits depend on: all that the last token has seen, and where."""
+        state = self._store.state if self._has_state else None
+        return (self._store.base[self.last_position()] if self._has_cells else None), state
 
     # How it works
 
@@ -212,8 +214,6 @@ class FakeMemory:
                 store.in_window.add(position)
             if self._has_state:
                 store.state = replace(store.state, tokens=(*store.state.tokens, token), position=position)
-            self.highest_position = max(self.highest_position, position)
-            self.n_decoded += 1
 
     def _forget_outside_window(self, next_position: int) -> None:
         """Window layers reuse the cells that the next token can't see: at the latest moment, or as here, at once."""
@@ -229,6 +229,8 @@ class FakeMemory:
 
 
 def _is_within(part: Sequence[int], whole: Sequence[int]) -> bool:
-    """Whether `part` is `whole` with something left out."""
+    """Whether `part` is `whole` with something left out, or with nothing."""
+    if len(part) == len(whole):
+        return tuple(part) == tuple(whole)
     rest = iter(whole)
     return all(token in rest for token in part)
