@@ -15,8 +15,8 @@ from engine.messages import (
     Event,
     Finished,
     FinishReason,
-    GenerationStats,
     Generate,
+    GenerationStats,
     Notice,
     NoticeCode,
     PrefillProgress,
@@ -67,6 +67,11 @@ class Answer:
         """Feed the chat and generate; raises EngineError."""
         started = time.perf_counter()
         request_id = self._request.request_id
+        if self._is_cancelled():
+            # Stopped while it waited: the cache stays as it is.
+            nothing = GenerationStats(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, self._seed)
+            self._emit(Finished(request_id, FinishReason.CANCELLED, nothing, "", "", ()))
+            return
         self._emit(RenderStarted(request_id))
         prompt = self._loaded.prompt(self._request.messages, continue_last=self._request.continue_last)
         feed = self._manager.begin(prompt, checked(self._request.policy))

@@ -46,6 +46,8 @@ __all__ = ["EngineClient", "EngineOptions", "Recovery"]
 
 RENDER_TIMEOUT_S = 5.0
 """A chat template is untrusted code: a render that takes longer ends with its process."""
+RENDER_CHARACTERS_PER_S = 50_000
+"""What a slow machine makes tokens of; a chat of millions of characters takes its time with any template."""
 CLOSE_TIMEOUT_S = 3.0
 """How long a process may take to end after Shutdown before it is killed."""
 LOOK_PERIOD_S = 0.25
@@ -239,8 +241,11 @@ class EngineClient:
 
     def _note(self, event: Event) -> tuple[Event, ...]:
         """Keep the little that is needed to explain a death and to resume after it; what to pass on."""
-        self._render_deadline = time.monotonic() + RENDER_TIMEOUT_S if isinstance(event, RenderStarted) else None
-        if isinstance(event, EngineReady):
+        self._render_deadline = None
+        if isinstance(event, RenderStarted):
+            request = self._requests.get(event.request_id)
+            self._render_deadline = time.monotonic() + (render_timeout_s(request) if request else RENDER_TIMEOUT_S)
+        elif isinstance(event, EngineReady):
             self._is_ready = True
             self._recovery.note_ready(event)
         elif isinstance(event, LoadProgress):
@@ -338,6 +343,13 @@ class EngineClient:
 
     def _log_tail(self) -> str:
         return read_log_tail(Path(self._options.log_path))
+
+
+def render_timeout_s(request: _Request) -> float:
+    """Seconds that a chat may take to become tokens."""
+    messages = () if isinstance(request, LoadModel) else request.messages
+    n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
+    return RENDER_TIMEOUT_S + n_characters / RENDER_CHARACTERS_PER_S
 
 
 def read_log_tail(path: Path) -> str:

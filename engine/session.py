@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from engine.errors import EngineError, ErrorCode
 from engine.messages import (
     Command,
     CountTokens,
+    Device,
+    DeviceMemory,
     EngineReady,
     Event,
     ForgetChat,
@@ -31,12 +33,14 @@ from engine.messages import (
     ModelLoaded,
     Notice,
     NoticeCode,
+    RenderStarted,
     TokensCounted,
 )
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
+from engine.native.meter import MemoryMeter
 from engine.options import EngineOptions
 from engine.settings import GpuLayers, LoadSettings
 from engine.text.chat import Message, Prompt
@@ -46,9 +50,12 @@ from engine.wording import gibibytes
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
-GPU_CHUNK_S = 0.2
+GPU_CHUNK_S = 0.15
 """A decode on a GPU can't be interrupted: prompts go there in chunks that take about this long."""
-GPU_CHUNK_MIN = 16
+GPU_PROBE_TOKENS = 64
+GPU_CHUNK_MIN = 4
+BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
+"""Back ends of a build that was made for no GPU."""
 
 
 class LoadedModel:
@@ -74,9 +81,9 @@ class LoadedModel:
     def _feed_size(self) -> int:
         """Tokens of a prompt evaluated in one call: a micro-batch, or what a GPU does in a fifth of a second."""
         context = self.context
-        if not context.n_layer_gpu:
+        if not self.model.n_layer_gpu:
             return context.n_ubatch
-        n_tokens = min(64, context.n_ubatch, context.n_batch)
+        n_tokens = min(GPU_PROBE_TOKENS, context.n_ubatch)
         started = time.perf_counter()
         context.evaluate_blank(n_tokens)
         rate = n_tokens / max(1e-6, time.perf_counter() - started)
@@ -127,6 +134,8 @@ class Session:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, f"The back end {name} can't be used here.", self._log.tail()))
         for message in unreachable:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
+        if not has_gpu(devices):
+            emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(backends.names), ", ".join(backends.names)))
 
     def _add_rpc_servers(self) -> list[str]:
         failures = []
@@ -172,31 +181,40 @@ class Session:
     # Loading
 
     def _load(self, command: LoadModel) -> None:
+        # Whatever becomes of the new model: the old one's memory is free before anything else takes any.
+        self._unload()
+        if self._is_cancelled(command.request_id):
+            self._emit(LoadCancelled(command.request_id))
+            return
         self._emit(LoadProgress(command.request_id, LoadStage.READING, 0.0))
         info = read_model_info(Path(command.path))
         require_chat_model(info)
         settings, notices = check.check_load(info, command.settings)
-        # The old model's memory is free before the new one takes any.
-        self._unload()
         if self._options.without_extra_bufts:
             settings = replace(settings, use_extra_bufts=False)
-        require_memory(info, settings)
-        settings = self._with_gpu_layers(info, settings)
+        meter = MemoryMeter(self._ggml, self._log, without_extra_bufts=self._options.without_extra_bufts)
         try:
+            settings = self._with_gpu_layers(info, settings, meter)
+            require_memory(info, settings)
             self._loaded = self._load_native(command, info, settings)
+            devices = meter.loaded_memory(self._loaded.model, self._loaded.context, settings)
         except LoadWasCancelled:
             self._emit(LoadCancelled(command.request_id))
             return
+        finally:
+            meter.close()
         for adjusted in notices:
             self._emit(adjusted)
         for notice in self._loaded.template.notices:
             self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
-        self._emit(ModelLoaded(command.request_id, facts(self._loaded)))
+        self._emit(ModelLoaded(command.request_id, facts(self._loaded, devices)))
 
-    def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings) -> LoadSettings:
-        """Fill in how many layers go to the GPU where that is left to Kvasir."""
-        if settings.n_gpu_layers is GpuLayers.AUTO and not any(d.kind in ("gpu", "igpu") for d in self._ggml.devices()):
+    def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings, meter: MemoryMeter) -> LoadSettings:
+        """Decide how many layers go to the GPU where that is left to Kvasir: as many as fit."""
+        if not has_gpu(self._ggml.devices()):
             return replace(settings, n_gpu_layers=0)
+        if settings.n_gpu_layers is GpuLayers.AUTO:
+            return replace(settings, n_gpu_layers=meter.fit_gpu_layers(info.path, settings))
         return settings
 
     def _load_native(self, command: LoadModel, info: ModelInfo, settings: LoadSettings) -> LoadedModel:
@@ -228,8 +246,9 @@ class Session:
             context = NativeContext(model, settings, self._log)
             try:
                 self._emit(LoadProgress(request_id, LoadStage.WARM_UP, 0.0))
-                context.evaluate_blank(WARM_UP_TOKENS)
-                if self._is_cancelled(request_id):
+                n_tokens = GPU_PROBE_TOKENS if model.n_layer_gpu else WARM_UP_TOKENS
+                is_warm = context.evaluate_blank(n_tokens, interrupt=lambda: self._is_cancelled(request_id))
+                if not is_warm or self._is_cancelled(request_id):
                     raise LoadWasCancelled
                 return LoadedModel(info, settings, model, context)
             except BaseException:
@@ -243,6 +262,7 @@ class Session:
 
     def _count(self, command: CountTokens) -> None:
         loaded = self._require_model()
+        self._emit(RenderStarted(command.request_id))
         draft = Message("user", command.draft)
         prompt = loaded.prompt((*command.messages, draft))
         turn = next((t for t in reversed(prompt.turns) if t.message_index == len(command.messages)), prompt.turns[-1])
@@ -276,6 +296,25 @@ def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
         )
 
 
+def has_gpu(devices: Sequence[Device]) -> bool:
+    """Whether layers can lie anywhere but in this machine's RAM."""
+    return any(device.kind in ("gpu", "igpu") for device in devices)
+
+
+def cpu_only_message(backends: Sequence[str]) -> str:
+    """Why everything is computed on the CPU, and how to change it."""
+    made_for = [name for name in backends if name not in BACKENDS_WITHOUT_GPU]
+    if made_for:
+        return (
+            f"Kvasir runs on the CPU alone: {' and '.join(made_for)} found no GPU. A graphics driver may be missing; "
+            "without a GPU everything works, only slower."
+        )
+    return (
+        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with "
+        "`make run GPU=vulkan` (or cuda, metal, hip)."
+    )
+
+
 def versions() -> dict[str, str]:
     """Versions that a bug report needs."""
     names = {"kvasir": "kvasir", "llama_cpp": "llama-cpp-python"}
@@ -288,7 +327,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def facts(loaded: LoadedModel) -> ModelFacts:
+def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
     """What was loaded, and what it really got."""
     info, context, settings = loaded.info, loaded.context, loaded.settings
     kv = kv_bytes(info, loaded.shape)
@@ -301,7 +340,7 @@ def facts(loaded: LoadedModel) -> ModelFacts:
         n_params=info.n_params,
         size_bytes=info.size_bytes,
         n_layer=loaded.model.n_layer,
-        n_layer_gpu=context.n_layer_gpu,
+        n_layer_gpu=loaded.model.n_layer_gpu,
         n_ctx=context.traits.n_cells,
         n_ctx_train=loaded.model.n_ctx_train,
         n_batch=context.n_batch,
@@ -314,5 +353,5 @@ def facts(loaded: LoadedModel) -> ModelFacts:
         kv_v_bytes=kv.v,
         policies=tuple(policies),
         default_policy=policies[0],
-        devices=(),
+        devices=devices,
     )

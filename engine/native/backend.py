@@ -15,6 +15,7 @@ import numpy as np
 from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind
 from engine.errors import EngineError, ErrorCode
 from engine.native.log import NativeLog
+from engine.native.report import read_load
 from engine.native.sampler import Sampler
 from engine.native.traits import memory_traits
 from engine.native.vocabulary import NativeVocabulary
@@ -122,6 +123,11 @@ class NativeModel:
         return int(llama.llama_model_n_layer(self.pointer))
 
     @property
+    def n_layer_gpu(self) -> int:
+        """Layers that lie on a GPU, without the output layer."""
+        return sum(device != "CPU" for device in read_load(self.load_log).layer_devices[: self.n_layer])
+
+    @property
     def n_params(self) -> int:
         return int(llama.llama_model_n_params(self.pointer))
 
@@ -204,7 +210,6 @@ class NativeContext:
         self._is_shift_pending = False
         self.traits = memory_traits(model, self.pointer, settings)
         self.has_flash_attention = settings.flash_attn is not FlashAttention.OFF
-        self.n_layer_gpu = 0
 
     # Decoding
 
@@ -274,12 +279,17 @@ class NativeContext:
     def sample(self, sampler: Sampler) -> int:
         return sampler.sample(self.pointer)
 
-    def evaluate_blank(self, n_tokens: int) -> None:
-        """Decode some tokens and forget them: pages weights in, and shows before any chat whether decoding works."""
+    def evaluate_blank(self, n_tokens: int, *, interrupt: Callable[[], bool] | None = None) -> bool:
+        """Decode some tokens and forget them: pages weights in, and shows before any chat whether decoding works.
+
+        False if ``interrupt`` ended it. Raises EngineError(DECODE_FAILED).
+        """
         vocabulary = self._model.vocabulary
         token = vocabulary.bos if vocabulary.bos is not None else vocabulary.eos or 0
         for n in (min(n_tokens, self.n_batch), 1):
-            outcome = self.decode([token] * n, self.last_position() + 1)
+            outcome = self.decode([token] * n, self.last_position() + 1, interrupt=interrupt)
+            if outcome.status is DecodeStatus.INTERRUPTED:
+                return False
             if outcome.status is not DecodeStatus.DONE:
                 raise EngineError(
                     ErrorCode.DECODE_FAILED,
@@ -288,6 +298,7 @@ class NativeContext:
                 )
         self.synchronize()
         self.clear()
+        return True
 
     def synchronize(self) -> None:
         """Wait for the device: a decode on a GPU returns before its work is done."""
