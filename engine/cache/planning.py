@@ -17,6 +17,7 @@ from engine.models.header import TensorInfo
 from engine.native.report import Buffer, ContextReport, KvCache, LoadReport, RecurrentState, is_same_size
 from engine.settings import LoadSettings
 
+GPU_KINDS = frozenset({"gpu", "igpu"})
 HOST = "CPU"
 """ggml's name of the device whose memory is this machine's RAM."""
 
@@ -27,6 +28,7 @@ _OUTPUT_TENSORS = re.compile(r"(output|cls|dense_|dec\.output|enc\.output|hc_hea
 _LAYER_TENSOR = re.compile(r"blk\.(\d+)\.")
 _ROPE_TENSOR = re.compile(r"rope_(freqs|factors)")
 EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
+_MAPPED = "_Mapped"
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,14 @@ def _device_memory(name: str, usage: Usage) -> DeviceMemory:
 
 def memory_devices(devices: Sequence[Device]) -> tuple[Device, ...]:
     """The devices that have memory of their own; accelerators such as BLAS work in the CPU's."""
-    return tuple(device for device in devices if device.kind in ("cpu", "gpu", "igpu"))
+    return tuple(device for device in devices if device.kind in GPU_KINDS | {"cpu"})
 
 
 def place(info: ModelInfo, settings: LoadSettings, context: ContextReport, devices: Sequence[Device]) -> Placement:
     """Where K and V, recurrent state, compute and output buffers lie, and how large they are.
 
     KV is exact to the byte wherever the geometry of the architecture is known; compute and output buffers are as exact
-    as the log, 0.01 MiB each. Weights are added by `place_weights` or `measured_weights`.
+    as the log, 0.01 MiB each. Weights are added by `place_weights`.
     """
     placement = Placement()
     for cache in context.caches:
@@ -133,29 +135,41 @@ def place_weights(placement: Placement, weights: Weights, load: LoadReport) -> N
             placement.on(home).weights += tensor.n_bytes
 
 
-def measured_weights(placement: Placement, load: LoadReport, devices: Sequence[Device], most_bytes: int) -> None:
-    """Add the weights as a finished load says it holds them, as exact as the log.
+def confirmed(
+    planned: DeviceMemory, load: LoadReport, context: ContextReport, devices: Sequence[Device]
+) -> DeviceMemory:
+    """What a finished load really holds on a device.
+
+    The planned bytes where the sizes of its buffers in llama.cpp's log agree with them, otherwise the sizes in the log.
 
     A mapped file counts with the part that is used: its buffer spans from the first to the last tensor it holds, also
-    over tensors that were copied elsewhere. `most_bytes` is what all buffers together can hold.
+    over tensors that were copied elsewhere.
     """
-    mapped, copied = [], 0
-    for buffer in load.model_buffers:
-        if buffer.name.endswith("_Mapped"):
-            mapped.append(buffer)
-            continue
-        placement.on(buffer_device(buffer, devices)).weights += buffer.n_bytes
-        copied += buffer.n_bytes
-    for buffer in mapped:
-        n_used = min(buffer.n_bytes, max(0, most_bytes - copied))
-        placement.on(buffer_device(buffer, devices)).weights += n_used
-        copied += n_used
+
+    def logged(buffers: Sequence[Buffer]) -> list[int]:
+        return [buffer.n_bytes for buffer in buffers if buffer_device(buffer, devices) == planned.device]
+
+    copied = logged([buffer for buffer in load.model_buffers if not buffer.name.endswith(_MAPPED)])
+    mapped = logged([buffer for buffer in load.model_buffers if buffer.name.endswith(_MAPPED)])
+    n_mapped = min(sum(mapped), max(0, planned.weights_bytes - sum(copied)))
+    return DeviceMemory(
+        device=planned.device,
+        weights_bytes=_planned_or_logged(planned.weights_bytes, [*copied, n_mapped]),
+        kv_bytes=_planned_or_logged(planned.kv_bytes, logged(context.kv_buffers)),
+        recurrent_bytes=_planned_or_logged(planned.recurrent_bytes, logged(context.recurrent_buffers)),
+        compute_bytes=_planned_or_logged(planned.compute_bytes, logged(context.compute_buffers)),
+        output_bytes=_planned_or_logged(planned.output_bytes, logged(context.output_buffers)),
+    )
+
+
+def _planned_or_logged(planned: int, logged: Sequence[int]) -> int:
+    return planned if is_same_size(planned, sum(logged), n_numbers=len(logged)) else sum(logged)
 
 
 def buffer_device(buffer: Buffer, devices: Sequence[Device]) -> str:
     """The device whose memory a buffer takes: host buffers of GPUs are RAM."""
     for device in devices:
-        if device.kind in ("gpu", "igpu") and re.match(re.escape(device.name) + r"($|\[|_)", buffer.name):
+        if device.kind in GPU_KINDS and re.match(re.escape(device.name) + r"($|\[|_)", buffer.name):
             return device.name
     return HOST
 

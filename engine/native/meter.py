@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from engine.cache import geometry, plan_warnings, planning
 from engine.cache.check import check_load
 from engine.cache.plan import DevicePlan, MemoryPlan
 from engine.errors import EngineError, ErrorCode
-from engine.messages import Device, DeviceMemory
+from engine.messages import Device, DeviceMemory, Notice
 from engine.models import ggml
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.models.header import TensorInfo
@@ -21,7 +22,8 @@ from engine.models.shards import read_shards
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
-from engine.native.report import LoadReport, read_context, read_load
+from engine.native.report import ContextReport, LoadReport, read_context, read_load
+from engine.options import EngineOptions
 from engine.settings import GpuLayers, LoadSettings
 from engine.wording import gibibytes
 
@@ -29,6 +31,8 @@ MODELS_KEPT = 3
 """Models without memory kept for the next question; each holds its vocabulary, some tens of megabytes."""
 BYTES_PER_MEASURED_CELL = 64
 """What llama.cpp keeps for a cell beside K and V, also when it only measures."""
+MEASURED_SHARE = 16
+"""Measuring may take a sixteenth of the RAM that is available."""
 MARGIN_BYTES_MAX = 1 << 30
 MARGIN_SHARE = 16
 """Automatic GPU layers leave a sixteenth of the device, at most 1 GiB, for what grows later and for the desktop."""
@@ -51,17 +55,25 @@ class _FileState:
     modified_ns: int
 
 
+@dataclasses.dataclass(frozen=True)
+class _ModelWithoutMemory:
+    native: NativeModel
+    report: LoadReport
+
+
 class MemoryMeter:
     """Answers what a load would take; the first question about a file reads it, the next ones take milliseconds.
 
     ``given_back`` is what an earlier load holds now and gives back before this one: it counts as free.
+    ``without_extra_bufts``: weights are never repacked on this machine.
     """
 
-    def __init__(self, ggml_library: Ggml, log: NativeLog) -> None:
-        self._ggml = ggml_library
+    def __init__(self, library: Ggml, log: NativeLog, *, without_extra_bufts: bool = False) -> None:
+        self._ggml = library
         self._log = log
+        self._without_extra_bufts = without_extra_bufts
         self._files: dict[_FileState, ModelFile] = {}
-        self._models: collections.OrderedDict[tuple[object, ...], NativeModel] = collections.OrderedDict()
+        self._models: collections.OrderedDict[tuple[object, ...], _ModelWithoutMemory] = collections.OrderedDict()
 
     def plan(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> MemoryPlan:
         """The bytes a load would take, per device.
@@ -70,9 +82,10 @@ class MemoryMeter:
         CONTEXT_FAILED and OUT_OF_MEMORY.
         """
         file = self._file(path)
-        settings, notices = check_load(file.info, settings)
+        settings, notices = self._checked(file, settings)
         devices = free_devices(self._ggml.devices(), given_back)
-        settings = self._resolved(file, settings, devices)
+        if settings.n_gpu_layers is GpuLayers.AUTO:
+            settings = dataclasses.replace(settings, n_gpu_layers=self._fitting_layers(file, settings, devices))
         plan = self._measured(file, settings, devices)
         adjusted = plan_warnings.of_notices(notices)
         return dataclasses.replace(plan, warnings=adjusted + plan.warnings)
@@ -80,53 +93,68 @@ class MemoryMeter:
     def fit_gpu_layers(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> int:
         """The most layers, the output layer among them, that fit the GPUs with a margin; 0 without a GPU."""
         file = self._file(path)
-        settings, _ = check_load(file.info, settings)
+        settings, _ = self._checked(file, settings)
         devices = free_devices(self._ggml.devices(), given_back)
         return self._fitting_layers(file, settings, devices)
+
+    def load_settings(self, path: Path, settings: LoadSettings, plan: MemoryPlan) -> LoadSettings:
+        """The settings that load exactly what was planned; raises as `plan` does."""
+        settings, _ = self._checked(self._file(path), settings)
+        return dataclasses.replace(settings, n_gpu_layers=plan.n_gpu_layers)
+
+    def loaded_memory(
+        self, model: NativeModel, context: NativeContext, settings: LoadSettings
+    ) -> tuple[DeviceMemory, ...]:
+        """What a model that was really loaded with these settings holds, per device.
+
+        As exact as a plan: a planned size is taken where llama.cpp's log of what it allocated says the same, to 0.01
+        MiB a buffer; otherwise the log's.
+        """
+        file = self._file(model.path)
+        devices = planning.memory_devices(self._ggml.devices())
+        load, report = read_load(model.load_log), read_context(context.load_log)
+        placement = self._placement(file, settings, load, report, devices)
+        planned = planning.memory(placement, devices)
+        return tuple(planning.confirmed(memory, load, report, devices) for _, memory in planned)
 
     def close(self) -> None:
         """Free what is kept between questions."""
         while self._models:
-            self._models.popitem()[1].close()
+            self._models.popitem()[1].native.close()
 
-    def _resolved(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> LoadSettings:
-        """The settings with a number of GPU layers."""
-        match settings.n_gpu_layers:
-            case GpuLayers.AUTO:
-                n_layers = self._fitting_layers(file, settings, devices)
-            case GpuLayers.ALL:
-                n_layers = file.info.n_layer + 1
-            case n_layers:
-                pass
-        return dataclasses.replace(settings, n_gpu_layers=n_layers)
+    def _checked(self, file: ModelFile, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
+        settings, notices = check_load(file.info, settings)
+        if self._without_extra_bufts:
+            settings = dataclasses.replace(settings, use_extra_bufts=False)
+        return settings, notices
 
     def _fitting_layers(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> int:
-        if not any(device.kind in ("gpu", "igpu") for device in devices):
+        if not any(device.kind in planning.GPU_KINDS for device in devices):
             return 0
 
-        def fits(n_layers: int) -> bool:
-            candidate = dataclasses.replace(settings, n_gpu_layers=n_layers)
-            return fits_with_margin(self._measured(file, candidate, devices), devices)
+        def measured(n_layers: int | GpuLayers) -> MemoryPlan:
+            return self._measured(file, dataclasses.replace(settings, n_gpu_layers=n_layers), devices)
 
-        return most_that_fits(file.info.n_layer + 1, fits)
+        whole = measured(GpuLayers.ALL)
+        if fits_with_margin(whole):
+            return whole.n_gpu_layers
+        return most_that_fits(whole.n_gpu_layers - 1, lambda n_layers: fits_with_margin(measured(n_layers)))
 
     def _measured(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> MemoryPlan:
         info = file.info
         require_countable(info, settings)
         model = self._model(file, settings)
-        context = NativeContext(model, settings, self._log)
+        context = NativeContext(model.native, settings, self._log)
         try:
             report = read_context(context.load_log)
             can_shift = context.traits.can_shift
         finally:
             context.close()
-        load = read_load(model.load_log)
-        placement = planning.place(info, settings, report, devices)
-        planning.place_weights(placement, self._weights(file, load), load)
+        placement = self._placement(file, settings, model.report, report, devices)
         memory = planning.memory(placement, devices)
         return MemoryPlan(
             n_ctx=report.n_ctx,
-            n_gpu_layers=sum(device != planning.HOST for device in load.layer_devices),
+            n_gpu_layers=sum(device != planning.HOST for device in model.report.layer_devices),
             kv_bytes_k=placement.kv_k,
             kv_bytes_v=placement.kv_v,
             can_shift=can_shift,
@@ -134,6 +162,18 @@ class MemoryMeter:
             devices=tuple(device_plan(device, used) for device, used in memory),
             warnings=plan_warnings.of_plan(info, settings, report, memory, self._ggml.flash_attention_pairs),
         )
+
+    def _placement(
+        self,
+        file: ModelFile,
+        settings: LoadSettings,
+        load: LoadReport,
+        report: ContextReport,
+        devices: Sequence[Device],
+    ) -> planning.Placement:
+        placement = planning.place(file.info, settings, report, devices)
+        planning.place_weights(placement, self._weights(file, load), load)
+        return placement
 
     def _weights(self, file: ModelFile, load: LoadReport) -> planning.Weights:
         """The tensors, and whether the CPU repacks the embedding when it is also the output layer."""
@@ -161,7 +201,7 @@ class MemoryMeter:
             self._files = {state: ModelFile(info, tensors)}
         return self._files[state]
 
-    def _model(self, file: ModelFile, settings: LoadSettings) -> NativeModel:
+    def _model(self, file: ModelFile, settings: LoadSettings) -> _ModelWithoutMemory:
         key = (
             file.info.path,
             settings.n_gpu_layers,
@@ -173,18 +213,31 @@ class MemoryMeter:
         if key in self._models:
             self._models.move_to_end(key)
             return self._models[key]
-        model = NativeModel(file.info.path, settings, self._log, no_alloc=True)
-        self._models[key] = model
+        native = NativeModel(file.info.path, settings, self._log, no_alloc=True)
+        self._models[key] = model = _ModelWithoutMemory(native, read_load(native.load_log))
         while len(self._models) > MODELS_KEPT:
-            self._models.popitem(last=False)[1].close()
+            self._models.popitem(last=False)[1].native.close()
         return model
+
+
+def open_meter(options: EngineOptions) -> MemoryMeter:
+    """A meter on this process's llama.cpp, with the back ends and RPC workers of the options.
+
+    A worker that can't be reached is left out, as the engine leaves it out. Raises EngineError(BACKEND_MISSING).
+    """
+    log, library = NativeLog(write_to=None), Ggml()
+    library.load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
+    for endpoint in options.rpc_servers:
+        with contextlib.suppress(EngineError):
+            library.add_rpc_server(endpoint)
+    return MemoryMeter(library, log, without_extra_bufts=options.without_extra_bufts)
 
 
 def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
     """Refuse a context whose bookkeeping alone would not fit this machine; raises EngineError(OUT_OF_MEMORY)."""
     n_ctx = settings.n_ctx or info.n_ctx_train
     available = psutil.virtual_memory().available
-    if n_ctx * BYTES_PER_MEASURED_CELL > available // 4:
+    if n_ctx * BYTES_PER_MEASURED_CELL > available // MEASURED_SHARE:
         shape = geometry.CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full)
         needed = geometry.kv_bytes(info, shape).total
         raise EngineError(
@@ -225,21 +278,18 @@ def device_plan(device: Device, memory: DeviceMemory) -> DevicePlan:
     )
 
 
-def fits_with_margin(plan: MemoryPlan, devices: Sequence[Device]) -> bool:
-    """Whether every GPU keeps its margin free; RAM is not asked, since what the GPU does not take it must."""
-    gpus = {device.name for device in devices if device.kind in ("gpu", "igpu")}
+def fits_with_margin(plan: MemoryPlan) -> bool:
+    """Whether every GPU keeps its margin free; RAM is not asked, since what the GPUs do not take it must."""
     return all(
         device.planned_bytes + min(MARGIN_BYTES_MAX, device.total_bytes // MARGIN_SHARE) <= device.free_bytes
         for device in plan.devices
-        if device.name in gpus
+        if device.name != planning.HOST
     )
 
 
 def most_that_fits(n_most: int, fits: Callable[[int], bool]) -> int:
     """The largest number from 0 to ``n_most`` that fits, where a smaller one always fits better; 0 is not asked."""
-    if fits(n_most):
-        return n_most
-    low, high = 0, n_most
+    low, high = 0, n_most + 1
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)

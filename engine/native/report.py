@@ -89,12 +89,14 @@ _FIELD = re.compile(r"^llama_context: (n_ctx|n_batch|n_ubatch|flash_attn)\s+= (\
 _ROTATED = re.compile(r"attn_rot_([kv]) = (\d)")
 _FLASH_ENDED = re.compile(r"Flash Attention (enabled|not supported)")
 _MISMATCH = re.compile(r"layer \d+ is assigned to device .+ but Flash Attention is assigned")
-_PADDED = re.compile(r"padding V cache to \d+")
 
 
-def is_same_size(n_bytes: int, logged: int) -> bool:
-    """Whether the log can mean this size: half of its last digit away, and as inexact as the float behind it."""
-    return abs(n_bytes - logged) <= 0.00501 * MIB + logged / 2**23
+def is_same_size(n_bytes: int, logged: int, *, n_numbers: int = 1) -> bool:
+    """Whether a sum of so many numbers in the log can mean this size.
+
+    Each is off by half of its last digit at most, and as inexact as the float behind it.
+    """
+    return abs(n_bytes - logged) <= 0.00501 * MIB * n_numbers + logged / 2**23
 
 
 def read_load(lines: Iterable[str]) -> LoadReport:
@@ -105,7 +107,7 @@ def read_load(lines: Iterable[str]) -> LoadReport:
     for line in lines:
         if match := _LAYER_PLACED.search(line):
             placed[int(match[1])] = match[2]
-        elif (buffer := _buffer(line)) and buffer[0] == "model":
+        elif " MiB" in line and (buffer := _buffer(line)) and buffer[0] == "model":
             buffers.append(buffer[1])
         elif match := _UNUSED.search(line):
             unused.add(match[1])
@@ -145,25 +147,35 @@ class _ContextReader:
         self._mismatch = False
 
     def read(self, line: str) -> None:
-        if match := _CACHE_LAYER.search(line):
-            self._layers.append((int(match[2]), match[3]))
-        elif buffer := _buffer(line):
-            self._buffers.get(buffer[0], []).append(buffer[1])
-        elif match := _KV_SIZE.search(line):
+        # A context logs thousands of lines: plain words first, patterns only where they can match.
+        if " MiB" in line:
+            self._read_size(line)
+        elif " dev = " in line:
+            if match := _CACHE_LAYER.search(line):
+                self._layers.append((int(match[2]), match[3]))
+        elif "attn" in line or "Attention" in line:
+            self._read_attention(line)
+        elif "padding V cache" in line:
+            self._is_v_padded = True
+        if "llama_context: " in line and (match := _FIELD.search(line)):
+            self._fields[match[1]] = match[2]
+
+    def _read_size(self, line: str) -> None:
+        if match := _KV_SIZE.search(line):
             layers = self._take_layers()
             self._caches.append(KvCache(int(match[2]), layers, _bytes(match[4]), _bytes(match[5])))
         elif match := _RECURRENT_SIZE.search(line):
             self._recurrent.append(RecurrentState(int(match[2]), self._take_layers(), _bytes(match[1])))
-        elif match := _FIELD.search(line):
-            self._fields[match[1]] = match[2]
-        elif (match := _ROTATED.search(line)) and match[2] == "1":
+        elif buffer := _buffer(line):
+            self._buffers.get(buffer[0], []).append(buffer[1])
+
+    def _read_attention(self, line: str) -> None:
+        if (match := _ROTATED.search(line)) and match[2] == "1":
             self._rotated.add(match[1])
         elif match := _FLASH_ENDED.search(line):
             self._flash_attn = match[1] == "enabled"
         elif _MISMATCH.search(line):
             self._mismatch = True
-        elif _PADDED.search(line):
-            self._is_v_padded = True
 
     def _take_layers(self) -> tuple[tuple[int, str], ...]:
         layers, self._layers = tuple(self._layers), []

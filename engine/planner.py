@@ -1,0 +1,148 @@
+"""Asks what a load would take, in a process of its own: it answers while a model generates, and may crash alone."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import multiprocessing
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from engine.client import CLOSE_TIMEOUT_S, read_log_tail
+from engine.errors import ErrorCode
+from engine.messages import Event, Failed, PlanMemory, Shutdown
+from engine.options import EngineOptions
+
+IDLE_S = 10.0
+"""A planner that is asked nothing for this long ends: it holds memory."""
+LOG_NAME = "planner.log"
+
+
+def run_planner(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
+    """The main function of the planner process."""
+    # By name, inside the new process: whoever imports the planner does not import llama.cpp.
+    importlib.import_module("engine.planner_process").run(pipe, options, idle_s)
+
+
+class Planner:
+    """Answers `PlanMemory` with `MemoryPlanned` or `Failed`; a question that still waits gives way to a newer one.
+
+    ``on_answer`` is called on a thread of the planner's own. ``ask`` starts the process when there is none and returns
+    at once; ``close`` waits for its end. The log lies beside the engine's, as "planner.log".
+    """
+
+    def __init__(
+        self,
+        on_answer: Callable[[Event], None],
+        options: EngineOptions,
+        *,
+        idle_s: float = IDLE_S,
+        run: Callable[[Connection, EngineOptions, float], None] = run_planner,
+    ) -> None:
+        self._on_answer = on_answer
+        self._options = replace(options, log_path=str(Path(options.log_path).with_name(LOG_NAME)))
+        self._idle_s = idle_s
+        self._run = run
+        self._context = multiprocessing.get_context("spawn")
+        self._lock = threading.Lock()
+        self._process: BaseProcess | None = None
+        self._pipe: Connection | None = None
+        self._reader: threading.Thread | None = None
+        # At most one question is with the process, so a death names its cause and the pipe never fills.
+        self._asked: PlanMemory | None = None
+        self._waiting: PlanMemory | None = None
+        self._is_closing = False
+
+    def ask(self, question: PlanMemory) -> None:
+        """Ask, in place of any question that still waits."""
+        with self._lock:
+            if self._is_closing:
+                return
+            self._waiting = question
+            if self._process is None:
+                self._spawn()
+            self._send_waiting()
+
+    def close(self) -> None:
+        """End the process; no answer comes after this. Safe to call twice."""
+        with self._lock:
+            self._is_closing, self._waiting = True, None
+            process, reader, pipe = self._process, self._reader, self._pipe
+            if pipe is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    pipe.send(Shutdown())
+        if process is not None:
+            _end(process)
+        if reader is not None and reader is not threading.current_thread():
+            reader.join()
+
+    # Callers hold the lock.
+
+    def _spawn(self) -> None:
+        ours, theirs = self._context.Pipe()
+        arguments = (theirs, self._options, self._idle_s)
+        process = self._context.Process(target=self._run, args=arguments, name="kvasir-planner", daemon=True)
+        process.start()
+        theirs.close()
+        self._pipe, self._process = ours, process
+        self._reader = threading.Thread(target=self._read, args=(ours, process), name="planner-reader", daemon=True)
+        self._reader.start()
+
+    def _send_waiting(self) -> None:
+        if self._asked is not None or self._waiting is None or self._pipe is None:
+            return
+        self._asked, self._waiting = self._waiting, None
+        # A broken pipe means that the process has ended: the reader notices and asks again.
+        with contextlib.suppress(OSError, ValueError):
+            self._pipe.send(self._asked)
+
+    # The reader thread, one for each process
+
+    def _read(self, pipe: Connection, process: BaseProcess) -> None:
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                answer = pipe.recv()
+                with self._lock:
+                    self._asked = None
+                    self._send_waiting()
+                    is_closing = self._is_closing
+                if not is_closing:
+                    self._on_answer(answer)
+        _end(process)
+        pipe.close()
+        failure = self._after_end(process.exitcode)
+        if failure is not None:
+            self._on_answer(failure)
+
+    def _after_end(self, exit_code: int | None) -> Failed | None:
+        """Start again where a question waits; what to say of the question that the process died of."""
+        with self._lock:
+            asked, self._asked = self._asked, None
+            self._process = self._pipe = self._reader = None
+            if self._is_closing:
+                return None
+            if exit_code == 0 and self._waiting is None:
+                # It ended for want of questions, just when one was on its way.
+                self._waiting = asked
+            if self._waiting is not None:
+                self._spawn()
+                self._send_waiting()
+        if exit_code == 0 or asked is None:
+            return None
+        return Failed(
+            asked.request_id,
+            ErrorCode.ENGINE_CRASHED,
+            "llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others.",
+            f"exit code {exit_code}\n{read_log_tail(Path(self._options.log_path))}",
+        )
+
+
+def _end(process: BaseProcess) -> None:
+    process.join(CLOSE_TIMEOUT_S)
+    if process.is_alive():
+        process.kill()
+        process.join()

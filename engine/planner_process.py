@@ -1,0 +1,43 @@
+"""The planner process's entry: measures one load after the other, and ends when it is asked nothing more."""
+
+from __future__ import annotations
+
+import contextlib
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.messages import Command, Event, MemoryPlanned, PlanMemory
+from engine.options import EngineOptions
+from engine.worker import answer, prepare_process
+
+if TYPE_CHECKING:
+    from engine.native.meter import MemoryMeter
+
+
+def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
+    """Answer questions until Shutdown, until none came for ``idle_s`` seconds, or until the client is gone."""
+    prepare_process(options)
+    meter: MemoryMeter | None = None
+
+    def emit(event: Event) -> None:
+        with contextlib.suppress(OSError):
+            pipe.send(event)
+
+    def carry_out(question: Command) -> None:
+        nonlocal meter
+        assert isinstance(question, PlanMemory)
+        if meter is None:
+            # Not before prepare_process: this is what imports llama.cpp. Its failure is this question's answer.
+            from engine.native.meter import open_meter
+
+            meter = open_meter(options)
+        plan = meter.plan(Path(question.path), question.settings, question.given_back)
+        emit(MemoryPlanned(question.request_id, plan))
+
+    with contextlib.suppress(EOFError, OSError):
+        while pipe.poll(idle_s):
+            question = pipe.recv()
+            if not isinstance(question, PlanMemory):
+                break
+            answer(carry_out, question, emit)
