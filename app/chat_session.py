@@ -381,7 +381,7 @@ class ChatSession(QObject):
             return (*actions, Action.REGENERATE) if is_last else actions
         return (Action.COPY, Action.REGENERATE, Action.CONTINUE) if is_last else (Action.COPY,)
 
-    def _on_action(self, turn_id: str, action: Action) -> None:
+    def _on_action(self, _turn_id: str, action: Action) -> None:
         if action is Action.REGENERATE:
             self.regenerate()
         elif action is Action.CONTINUE:

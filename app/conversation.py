@@ -131,12 +131,14 @@ class Conversation:
         answer = self._answer
         if answer is None or answer.request_id != event.request_id:
             return None
-        ids: tuple[int, ...] | None = event.token_ids
+        # An answer cut at a stop string comes without ids: its text is not all that was sampled.
+        ids = event.token_ids or None
         if not answer.before.text and not answer.before.reasoning:
             message = Message("assistant", event.text, event.reasoning, ids)
         else:
             # Ids are only known for the whole message if they were known for its beginning.
-            ids = None if answer.before.token_ids is None else answer.before.token_ids + event.token_ids
+            before = answer.before.token_ids
+            ids = before + ids if before is not None and ids is not None else None
             message = answer.message(ids)
         state = TurnState.STOPPED if event.reason is FinishReason.CANCELLED else TurnState.DONE
         return self._end(answer, message, state, event)

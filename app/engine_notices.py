@@ -20,6 +20,7 @@ _LEVELS = {
     NoticeCode.SETTING_ADJUSTED: Level.WARNING,
     NoticeCode.TEMPLATE: Level.INFO,
     NoticeCode.CACHE: Level.INFO,
+    NoticeCode.BACKEND_UNUSABLE: Level.INFO,
 }
 """CPU_ONLY is not among them: it is no news at each start, and the engine's details say it."""
 

@@ -11,6 +11,7 @@ from engine.messages import (
     Event,
     Failed,
     Finished,
+    LoadCancelled,
     LoadProgress,
     LoadStage,
     LossOutcome,
@@ -47,8 +48,9 @@ _STAGE_SPANS = {
 class EngineStatus:
     """The engine as last heard of.
 
-    ``model_path`` is the file that is loaded or being loaded; ``facts`` only once it is loaded. ``fraction`` of the load
-    or of the prompt that is being read, 0 to 1. Events of a request older than the newest one change nothing.
+    ``model_path`` is the file that is loaded or being loaded, ``facts`` are there only once it is. ``fraction`` of the
+    load or of the prompt that is being read, 0 to 1. ``replaced`` is the model that is still there until a load really
+    begins. Events of a request older than the newest one change nothing.
     """
 
     state: EngineState = EngineState.STARTING
@@ -57,6 +59,7 @@ class EngineStatus:
     facts: ModelFacts | None = None
     engine: EngineReady | None = None
     load_request: int = 0
+    replaced: ModelFacts | None = None
     answer_request: int | None = None
 
     @property
@@ -78,6 +81,7 @@ class EngineStatus:
             fraction=0.0,
             model_path=path,
             facts=None,
+            replaced=self.facts or self.replaced,
             load_request=request_id,
             answer_request=None,
         )
@@ -94,13 +98,13 @@ class EngineStatus:
         if isinstance(event, LoadProgress | ModelLoaded):
             return self._after_load_event(event)
         if isinstance(event, ModelUnloaded):
-            return replace(self, state=EngineState.NO_MODEL, model_path=None, facts=None, answer_request=None)
+            return replace(
+                self, state=EngineState.NO_MODEL, model_path=None, facts=None, replaced=None, answer_request=None
+            )
         if isinstance(event, EngineLost):
             return self._after_loss(event)
-        if isinstance(event, Failed) and event.request_id is not None and event.request_id == self.load_request:
-            if self.facts is None:
-                return replace(self, state=EngineState.NO_MODEL, model_path=None, fraction=0.0)
-            return self
+        if isinstance(event, Failed | LoadCancelled) and event.request_id == self.load_request:
+            return self._after_no_load(event)
         return self._after_answer_event(event)
 
     def _after_load_event(self, event: LoadProgress | ModelLoaded) -> EngineStatus:
@@ -113,6 +117,7 @@ class EngineStatus:
                 state=EngineState.READY,
                 fraction=1.0,
                 facts=event.facts,
+                replaced=None,
                 load_request=event.request_id,
                 answer_request=None,
             )
@@ -122,14 +127,24 @@ class EngineStatus:
             self,
             state=EngineState.LOADING,
             fraction=max(fraction, self.fraction) if self.state is EngineState.LOADING else fraction,
+            replaced=None,
             load_request=event.request_id,
         )
+
+    def _after_no_load(self, event: Failed | LoadCancelled) -> EngineStatus:
+        if self.facts is not None:
+            return self
+        kept = self.replaced if isinstance(event, Failed) else None
+        if kept is not None:
+            # Refused before anything was unloaded.
+            return replace(self, state=EngineState.READY, model_path=kept.path, facts=kept, replaced=None, fraction=1.0)
+        return replace(self, state=EngineState.NO_MODEL, model_path=None, replaced=None, fraction=0.0)
 
     def _after_loss(self, event: EngineLost) -> EngineStatus:
         lost_load = self.facts is None
         path = None if lost_load or event.outcome is LossOutcome.GAVE_UP else self.model_path
         state = EngineState.STOPPED if event.outcome is LossOutcome.GAVE_UP else EngineState.STARTING
-        return replace(self, state=state, fraction=0.0, model_path=path, facts=None, answer_request=None, engine=None)
+        return EngineStatus(state=state, model_path=path, load_request=self.load_request)
 
     def _after_answer_event(self, event: Event) -> EngineStatus:
         request_id = getattr(event, "request_id", None)

@@ -65,7 +65,7 @@ def system_language(locale: QLocale) -> str:
 
 
 def _locale(language: str, system: QLocale) -> QLocale:
-    """The system's own locale where it speaks the language (its dates and numbers are what people set), else a plain one."""
+    """The system's own locale, as people set it, where it speaks the language; else a plain one."""
     plain = QLocale(language)
     return system if system.language() == plain.language() else plain
 

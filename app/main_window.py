@@ -53,6 +53,8 @@ class MainWindow(QMainWindow):
         self.resize(FIRST_SIZE)
         self.setDockOptions(QMainWindow.DockOption.AnimatedDocks)
         self._theme = theme
+        # The width of separators is read when the style changes, which a window without a style does not notice.
+        self.ensurePolished()
         self._panel: SidePanel | None = None
         self._was_painted = False
         self._hint = QLabel(self)

@@ -116,12 +116,13 @@ class NoticeBar(QFrame):
             Level.WARNING: (tokens.warning, tokens.warning_soft),
             Level.ERROR: (tokens.danger, tokens.danger_soft),
         }[self.notice.level]
+        radius = self._theme.sizes.radius_card
         token = {Level.INFO: "accent", Level.WARNING: "warning", Level.ERROR: "danger"}[self.notice.level]
         self.setStyleSheet(
-            f"#notice {{ background: {ground}; border: 1px solid {colour}; border-radius: {self._theme.sizes.radius_card}px; }}"
+            f"#notice {{ background: {ground}; border: 1px solid {colour}; border-radius: {radius}px; }}"
         )
         self._icon.setPixmap(self._theme.icon(str(self.notice.level), token).pixmap(18, 18))
-        self._icon.setContentsMargins(0, 5, 0, 0)
+        self._icon.setContentsMargins(0, 6, 0, 0)
         self._copy.setIcon(self._theme.icon("copy"))
         self._close.setIcon(self._theme.icon("close"))
         self._log.setFont(self._theme.code_font())
@@ -162,7 +163,7 @@ class Notices(QWidget):
         self._theme = theme
         self._bars: list[NoticeBar] = []
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setContentsMargins(0, 0, 0, 12)
         self._column.setSpacing(8)
         self.hide()
         theme.changed.connect(self._on_theme_changed)

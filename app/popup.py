@@ -18,7 +18,7 @@ class Popup(QWidget):
         self._width = width
         self.card = QFrame(self)
         self.card.setObjectName("popupCard")
-        outer = QVBoxLayout(self)
+        outer = self._outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.card)
         self.column = QVBoxLayout(self.card)
@@ -44,5 +44,5 @@ class Popup(QWidget):
     def fit(self, most: int) -> None:
         """Take the height of the content, at most this many pixels."""
         self.setMaximumHeight(most)
-        self.layout().activate()
+        self._outer.activate()
         self.resize(self.width(), min(most, self.sizeHint().height()))

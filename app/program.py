@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from types import TracebackType
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QPlainTextEdit, QWidget
 
 from app.cache.panel import CachePanel
@@ -58,6 +58,7 @@ MENU = (
 )
 
 log = logging.getLogger("kvasir")
+translate = QCoreApplication.translate
 
 
 class Program:
@@ -215,8 +216,8 @@ class Program:
         self.transcript.link_activated.connect(self.teller.offer_link)
         self.sampling_panel.sampling_edited.connect(lambda sampling: self.store.update(sampling=sampling))
         self.sampling_panel.system_prompt_edited.connect(lambda text: self.store.update(system_prompt=text))
-        editor = self.composer.findChild(QPlainTextEdit, "composer")
-        drop = FileDrop([self.window, editor, editor.viewport()], self.window)
+        editors = self.composer.findChildren(QPlainTextEdit)
+        drop = FileDrop([self.window, *editors, *(editor.viewport() for editor in editors)], self.window)
         drop.dropped.connect(self.opener.open)
         drop.refused.connect(lambda path: self.teller.tell_no_model_file(PurePath(path).name))
         drop.hovering.connect(self.window.show_drop_hint)
@@ -310,9 +311,9 @@ class Program:
             self.actions[name].setEnabled(is_on)
 
     def _ask_for_file(self) -> None:
-        dialog = QFileDialog(self.window, self.window.tr("Open a model"))
+        dialog = QFileDialog(self.window, translate("Program", "Open a model"))
         dialog.setObjectName("openModelDialog")
-        dialog.setNameFilters([self.window.tr("GGUF models (*.gguf)"), self.window.tr("All files (*)")])
+        dialog.setNameFilters([translate("Program", "GGUF models (*.gguf)"), translate("Program", "All files (*)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         if (last := self.store.current.last_model) is not None:
             dialog.setDirectory(str(Path(last).parent))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDockWidget,
@@ -17,6 +17,24 @@ from PySide6.QtWidgets import (
 from app.theme import Theme
 
 MIN_WIDTH = 280
+
+
+class _Header(QWidget):
+    """The row of tabs, as high as the bar on top of the window; a dock asks for its size hint only."""
+
+    def __init__(self, height: int) -> None:
+        super().__init__()
+        self.setObjectName("panelHeader")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._height = height
+
+    def sizeHint(self) -> QSize:
+        """Any width, one height."""
+        return QSize(super().sizeHint().width(), self._height)
+
+    def minimumSizeHint(self) -> QSize:
+        """Any width, one height."""
+        return QSize(MIN_WIDTH, self._height)
 
 
 class SidePanel(QDockWidget):
@@ -36,14 +54,12 @@ class SidePanel(QDockWidget):
         self._close.setObjectName("closePanel")
         self._close.setIcon(theme.icon("close"))
         self._close.clicked.connect(self.hide)
-        header = QWidget()
-        header.setObjectName("panelHeader")
+        header = _Header(theme.sizes.top_bar)
         self._row = QHBoxLayout(header)
         self._row.setContentsMargins(14, 0, 10, 0)
         self._row.setSpacing(2)
         self._row.addStretch()
         self._row.addWidget(self._close)
-        header.setFixedHeight(theme.sizes.top_bar)
         self.setTitleBarWidget(header)
         self._stack = QStackedWidget()
         body = QWidget()

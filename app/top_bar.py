@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
@@ -47,10 +48,10 @@ class ModelButton(QPushButton):
     def _widths(self) -> tuple[int, int]:
         sizes = self._theme.sizes
         name = QFontMetrics(self._theme.font(sizes.title, 600)).horizontalAdvance(self._name)
-        facts = QFontMetrics(self._theme.font(sizes.meta)).horizontalAdvance(self._facts)
+        facts = QFontMetrics(self._theme.font(sizes.meta, tabular=True)).horizontalAdvance(self._facts)
         return name + 2, facts + 2
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the button's ground, then the two texts, each in its own font."""
         option = QStyleOptionButton()
         self.initStyleOption(option)
@@ -58,7 +59,7 @@ class ModelButton(QPushButton):
         self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
         tokens, sizes = self._theme.tokens, self._theme.sizes
         room = self.rect().adjusted(12, 0, -30, 0)
-        name_width, facts_width = self._widths()
+        name_width, _ = self._widths()
         elide, flags = Qt.TextElideMode.ElideMiddle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.setFont(self._theme.font(sizes.title, 600))
         painter.setPen(QColor(tokens.text))
@@ -199,5 +200,11 @@ class TopBar(QWidget):
 
 
 def model_name(facts: ModelFacts) -> str:
-    """What a person calls the model: its own name, else that of its file."""
-    return facts.name or PurePath(facts.path).stem
+    """What a person calls the model: its file's name, without the quantization and the number of the shard.
+
+    The name inside of a file is as often the name of a training run.
+    """
+    stem = re.sub(r"-\d{5}-of-\d{5}$", "", PurePath(facts.path).stem)
+    if facts.quantization and stem.lower().endswith(facts.quantization.lower()):
+        stem = stem[: -len(facts.quantization)].rstrip(".-_")
+    return stem or PurePath(facts.path).stem

@@ -56,8 +56,9 @@ class Unattended(QObject):
 
     def _go_on(self) -> None:
         if self._texts:
+            text = self._texts.pop(0)
             # Not from within the event that ended the last answer.
-            QTimer.singleShot(0, self, lambda text=self._texts.pop(0): self._chat.send(text))
+            QTimer.singleShot(0, self, lambda: self._chat.send(text))
         else:
             self._end(0, "")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.commands.actions import Actions
@@ -11,6 +11,42 @@ from app.icons import application_icon
 from app.theme import Theme
 
 COLUMN = 600
+
+
+class Suggestion(QPushButton):
+    """A text to begin with, on as many lines as it needs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("kind", "suggestion")
+        self._label = QLabel()
+        self._label.setWordWrap(True)
+        self._label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        column = self._column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 14, 10)
+        column.addWidget(self._label)
+
+    @property
+    def words(self) -> str:
+        """What it suggests."""
+        return self._label.text()
+
+    def set_words(self, words: str) -> None:
+        """Suggest something else."""
+        self._label.setText(words)
+        self.setAccessibleName(words)
+
+    def hasHeightForWidth(self) -> bool:
+        """Narrow ones are higher."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """What the wrapped words need."""
+        return self._column.heightForWidth(width)
+
+    def sizeHint(self) -> QSize:
+        """A button by itself would count only its own text, of which it has none."""
+        return self._column.sizeHint()
 
 
 class Welcome(QWidget):
@@ -33,7 +69,7 @@ class Welcome(QWidget):
         self._words.setWordWrap(True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._words.setProperty("level", "row")
-        self._suggestions = [QPushButton() for _ in range(4)]
+        self._suggestions = [Suggestion() for _ in range(4)]
         self._choose = QPushButton()
         self._choose.setObjectName("welcomeChoose")
         self._choose.setProperty("kind", "primary")
@@ -46,9 +82,8 @@ class Welcome(QWidget):
         grid.setSpacing(10)
         for index, button in enumerate(self._suggestions):
             button.setObjectName(f"suggestion{index}")
-            button.setProperty("kind", "suggestion")
-            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            button.clicked.connect(lambda _checked, button=button: self.suggested.emit(button.text()))
+            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            button.clicked.connect(lambda _checked, button=button: self.suggested.emit(button.words))
             grid.addWidget(button, index // 2, index % 2)
         middle = QWidget()
         middle.setMaximumWidth(COLUMN)
@@ -87,7 +122,7 @@ class Welcome(QWidget):
             self.tr("Plan a rainy Sunday, hour by hour."),
         )
         for button, text in zip(self._suggestions, texts, strict=True):
-            button.setText(text)
+            button.set_words(text)
             button.setToolTip(self.tr("Put this into the composer"))
         self._choose.setText(self.tr("Choose a model…"))
         self._choose.setToolTip(self.tr("The starter, a recent one, or a GGUF file of yours"))

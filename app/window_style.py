@@ -27,15 +27,15 @@ QPushButton[kind="row"] { background: transparent; border: 2px solid transparent
 QPushButton[kind="row"]:hover { background: $hover; }
 QPushButton[kind="row"]:focus { border: 2px solid $accent; }
 QPushButton[kind="suggestion"] { background: $ground; border: 1px solid $line; border-radius: ${radius_card}px;
-    text-align: left; padding: 10px 14px; font-weight: 400; color: $text; }
+    padding: 0; }
 QPushButton[kind="suggestion"]:hover { background: $side; border-color: $line_strong; }
-QPushButton[kind="suggestion"]:focus { border: 2px solid $accent; padding: 9px 13px; }
+QPushButton[kind="suggestion"]:focus { border: 2px solid $accent; }
 QPushButton[kind="swatch"] { border: 2px solid transparent; border-radius: ${radius_control}px; padding: 4px; }
 QPushButton[kind="swatch"]:checked { border: 2px solid $text; }
 QPushButton[kind="swatch"]:focus { border: 2px solid $accent; }
 QLabel[level="row"] { color: $text_2; }
 QLabel[level="field"] { color: $text; }
-QLabel[level="tile"] { font-weight: 600; }
+QLabel[level="tile"] { font-size: ${tile}px; font-weight: 600; }
 QLabel[level="hero"] { font-size: ${hero}px; font-weight: 600; }
 #settingError { color: $danger; font-size: ${meta}px; }
 #popupCard { background: $field; border: 1px solid $line_strong; border-radius: ${radius_card}px; }
@@ -49,5 +49,8 @@ QLabel[level="hero"] { font-size: ${hero}px; font-weight: 600; }
 def window_stylesheet(tokens: Tokens, sizes: Sizes) -> str:
     """The QSS text for these tokens and sizes."""
     return _SHEET.substitute(
-        {**asdict(tokens), **asdict(sizes)}, pill=(sizes.meta + 15) // 2, hero=round(sizes.number * 0.86)
+        {**asdict(tokens), **asdict(sizes)},
+        pill=(sizes.meta + 15) // 2,
+        tile=sizes.title + 3,
+        hero=round(sizes.number * 0.86),
     )

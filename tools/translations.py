@@ -1,4 +1,4 @@
-"""Keeps the window's translations: `update` collects the texts, `build` compiles them, `check` finds what is missing."""
+"""Keeps the window's translations: `update` collects texts, `build` compiles them, `check` finds what is missing."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ LANGUAGES = {"kvasir_zh_CN": [], "kvasir_en": ["-pluralonly"]}
 """English is the source; its file only holds the plurals."""
 SILENT_ROOMS = ("engine/settings.py", "engine/__main__.py", "engine/commands/", "engine/lab/")
 """Parts of the engine whose sentences no window shows, or which are collected as declarations."""
+FEWEST_WORDS = 3
+"""With fewer words before the last one it is a piece of a sentence."""
 USAGE = "usage: python tools/translations.py update | build [FOLDER] | check"
 
 
@@ -94,8 +96,8 @@ def what_is_missing() -> list[str]:
 
 
 def unfinished(file: Path) -> Iterator[str]:
-    """"Context: text" of each message of a .ts file that has no translation, or one that lost a placeholder."""
-    for context in ET.parse(file).getroot().iter("context"):  # noqa: S314 - our own file
+    """ "Context: text" of each message of a .ts file that has no translation, or one that lost a placeholder."""
+    for context in ET.parse(file).getroot().iter("context"):
         for message in context.iter("message"):
             source = message.findtext("source") or ""
             translation = message.find("translation")
@@ -155,8 +157,10 @@ def _sentences(tree: ast.AST) -> Iterator[str]:
         return  # a docstring
     text = _text_of(tree)
     if text is not None:
-        if " " in text and text.endswith(".") and (text[0].isupper() or text[0] in "“{"):
-            yield text
+        sentence = re.sub(r"\{\w*\}", "{}", text)
+        is_sentence = sentence.endswith(".") and (sentence[0].isupper() or sentence[0] in "“{")
+        if is_sentence and len(re.findall(r"\w+ ", sentence)) >= FEWEST_WORDS:
+            yield sentence
         return
     for child in ast.iter_child_nodes(tree):
         yield from _sentences(child)

@@ -196,7 +196,7 @@ class CachePanel(QScrollArea):
     def _on_theme_changed(self) -> None:
         sizes = self._theme.sizes
         self._cells.setFont(self._theme.font(sizes.number, 600, tabular=True))
-        for name, label in self._values.items():
+        for label in self._values.values():
             is_tile = label.property("level") == "tile"
             label.setFont(self._theme.font(sizes.title + 3 if is_tile else sizes.ui, 500, tabular=True))
         self._render()

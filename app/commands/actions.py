@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 from app.theme import Theme
 
 KEYS = {
-    "show_palette": ("Ctrl+K", "Ctrl+Shift+P"),
     "new_chat": ("Ctrl+N",),
     "send": ("Ctrl+Return",),
     "stop": ("Esc",),
@@ -39,6 +38,7 @@ KEYS = {
     "normal_text": ("Ctrl+0",),
     "next_language": ("Ctrl+Shift+G",),
     "full_screen": ("F11",),
+    "show_palette": ("Ctrl+K", "Ctrl+Shift+P"),
     "quit": ("Ctrl+Q",),
 }
 """The keys of each action, the first one shown; none belongs to two."""

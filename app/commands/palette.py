@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QKeySequence, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QLineEdit,
@@ -21,6 +21,8 @@ from app.theme import Theme
 ACTION_ROLE = Qt.ItemDataRole.UserRole + 1
 WIDTH = 560
 ROWS_SHOWN = 11
+
+AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 def matches(query: str, name: str) -> bool:
@@ -51,10 +53,10 @@ class _CommandDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:  # noqa: ARG002
         return QSize(100, self._theme.sizes.ui + 21)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         action: QAction = index.data(ACTION_ROLE)
         tokens, sizes = self._theme.tokens, self._theme.sizes
         rect: QRect = option.rect

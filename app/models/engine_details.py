@@ -18,7 +18,7 @@ WIDTH = 540
 
 
 class EngineDetails(Popup):
-    """``read_log`` gives the end of the engine's log; ``restart_requested`` comes from the button of a stopped engine."""
+    """``read_log`` gives the end of the engine's log; a stopped engine has a button for ``restart_requested``."""
 
     restart_requested = Signal()
 

@@ -20,7 +20,7 @@ def check_model_file(path: Path) -> None:
 
 
 class ModelOpener(QObject):
-    """``refused`` carries (path, EngineError); what is loaded then stays loaded. Only the newest file asked for counts."""
+    """``refused`` carries (path, EngineError); what is loaded then stays. Only the newest file asked for counts."""
 
     checking = Signal(str)
     refused = Signal(str, object)

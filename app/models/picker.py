@@ -54,7 +54,7 @@ class ModelRow(QPushButton):
         for label in (self._title, self._facts, self._error):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             column.addWidget(label)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(10, 7, 10, 7)
         row.addLayout(column, 1)
         row.addWidget(self._mark)
@@ -78,7 +78,7 @@ class ModelRow(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As much as the labels want; a button by itself would only count its own text."""
-        return self.layout().sizeHint()
+        return self._row.sizeHint()
 
 
 class ModelPicker(Popup):

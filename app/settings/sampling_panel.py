@@ -14,7 +14,7 @@ TYPING_MS = 400
 
 
 class SamplingPanel(QScrollArea):
-    """``sampling_edited`` carries SamplingSettings, ``system_prompt_edited`` a text; both hold from the next request on."""
+    """``sampling_edited`` carries SamplingSettings, ``system_prompt_edited`` a text; for the next request."""
 
     sampling_edited = Signal(object)
     system_prompt_edited = Signal(str)
@@ -31,6 +31,7 @@ class SamplingPanel(QScrollArea):
         self._system.setObjectName("systemPrompt")
         self._system.setTabChangesFocus(True)
         self._system.setFixedHeight(132)
+        self._system.document().setDocumentMargin(8)
         self._system_hint = QLabel()
         self._system_hint.setProperty("level", "micro")
         self._system_hint.setWordWrap(True)
@@ -78,6 +79,7 @@ class SamplingPanel(QScrollArea):
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
+        self.setAccessibleName(self.tr("Sampling"))
         self._system_heading.setText(self.tr("System prompt"))
         self._system.setPlaceholderText(self.tr("How the model should behave, for example: Answer briefly."))
         self._system.setAccessibleName(self.tr("System prompt"))
