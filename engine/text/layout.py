@@ -162,9 +162,9 @@ class ChatRendering:
         start = 0
         for unit, following in itertools.zip_longest(units, units[1:]):
             turns.append(TurnText(start, unit.role, unit.indices[0]))
-            if following is None or following.n_entry == unit.n_entry:
-                start = self._end_of_chat(unit.end) if following is None else following.start
-                continue
+            if following is None:
+                start = self._end_of_chat(unit.end)
+                break
             gap = self.plain[unit.end : following.start]
             kind = (unit.role, following.role, gap)
             if kind not in borders:

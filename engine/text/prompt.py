@@ -217,41 +217,35 @@ def _decode(ids: Sequence[int], vocabulary: Vocabulary) -> str:
 
 def _segments(layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings) -> Iterator[Segment]:
     """The whole text, cut only where ids are known and where a message reads as a control token."""
-    text = layout.text
     literal, cuts = _control_in_messages(layout, sampled, control)
-    edges = {0, len(text), *cuts}
-    edges.update(edge for start, end in literal for edge in (start, end))
-    edges.update(edge for stretch in sampled for edge in (stretch.start, stretch.end))
-    ids_from = {stretch.start: stretch for stretch in sampled}
     literal_starts = {start for start, _ in literal}
+    ids_from = {stretch.start: stretch for stretch in sampled}
+    stretches = (*literal, *((stretch.start, stretch.end) for stretch in sampled))
+    edges = {0, len(layout.text), *cuts, *(edge for stretch in stretches for edge in stretch)}
     skip_to = 0
     for start, end in pairwise(sorted(edges)):
         if start in ids_from:
-            stretch = ids_from[start]
-            skip_to = stretch.end
-            yield Segment(text[stretch.start : stretch.end], ids=stretch.ids)
+            skip_to = ids_from[start].end
+            yield Segment(layout.text[start:skip_to], ids=ids_from[start].ids)
         if start >= skip_to:
-            yield Segment(text[start:end], is_literal=start in literal_starts)
+            yield Segment(layout.text[start:end], is_literal=start in literal_starts)
 
 
 def _control_in_messages(
     layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings
-) -> tuple[list[tuple[int, int]], set[int]]:
-    """The stretches of messages that read as control tokens, joined where they overlap; and the borders of
-    messages in the middle of something that does, where template and message together would make one.
+) -> tuple[set[tuple[int, int]], set[int]]:
+    """The stretches of messages that read as control tokens; and the borders of messages at which the template's
+    text and a message's together do.
     """
-    literal: list[tuple[int, int]] = []
+    literal: set[tuple[int, int]] = set()
     cuts: set[int] = set()
-    for span in sorted(layout.spans, key=lambda span: span.start):
+    for span in layout.spans:
         if any(stretch.start <= span.start and span.end <= stretch.end for stretch in sampled):
             continue
         reach = control.longest
         for start, end in control.find(layout.text, max(0, span.start - reach), span.end + reach):
             if span.start <= start and end <= span.end:
-                if literal and start < literal[-1][1]:
-                    literal[-1] = (literal[-1][0], max(end, literal[-1][1]))
-                else:
-                    literal.append((start, end))
+                literal.add((start, end))
             else:
                 cuts.update(border for border in (span.start, span.end) if start < border < end)
     return literal, cuts

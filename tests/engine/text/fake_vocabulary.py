@@ -1,4 +1,7 @@
-"""A vocabulary small enough to reason about: special tokens, words by longest match, and every byte."""
+"""A vocabulary small enough to reason about: special tokens, words by longest match, and every byte.
+
+`space_prefix` is SentencePiece's space in front, `strips_right` Phi-3's loss of blank space behind special tokens.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,12 @@ class FakeVocabulary:
         eos: str | None = None,
         add_bos: bool = False,
         space_prefix: bool = False,
+        strips_right: bool = False,
     ) -> None:
         self._control = tuple(control)
         self._user_defined = tuple(user_defined)
         self._space_prefix = space_prefix
+        self._strips_right = strips_right
         special = [*self._control, *self._user_defined]
         self._pieces = [spelling.encode() for spelling in special]
         self._pieces += [bytes((byte,)) for byte in range(256)]
@@ -60,6 +65,8 @@ class FakeVocabulary:
                 tokens.append(self.id_of(spelling))
                 is_first = True
             text = text[start + len(spelling) :]
+            if spelling and self._strips_right:
+                text = text.lstrip()
         return tokens
 
     def piece(self, token: int) -> bytes:

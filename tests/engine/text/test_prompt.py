@@ -120,6 +120,21 @@ def test_a_border_inside_a_token_belongs_to_the_earlier_turn() -> None:
     ]
 
 
+def test_turns_are_found_where_the_tokenizer_drops_blank_space() -> None:
+    chat = model("phi3")
+    control = ("<|user|>", "<|assistant|>", "<|system|>", "<|end|>", "<|endoftext|>")
+    stripping = Model("strips", FakeVocabulary(control, strips_right=True), chat.template)
+    assert [text for _, _, text in turns_of(stripping, build(stripping, *CHAT))] == [
+        "<|system|>Be brief.<|end|>",
+        "<|user|>hello there<|end|>",
+        "<|assistant|>Hi!<|end|>",
+        "<|user|>say\n\nmore\n<|end|>",
+        "<|assistant|>more<|end|>",
+        "<|user|>thanks<|end|>",
+        "<|assistant|>",
+    ]
+
+
 def test_turns_are_found_in_a_long_chat_with_few_renderings() -> None:
     chat = model("qwen3")
     messages = [Message(("user", "assistant")[n % 2], f"text {n}", reasoning=f"why {n}" * (n % 2)) for n in range(301)]
@@ -282,6 +297,29 @@ def test_an_answer_that_was_edited_is_read_as_it_is_now(edited: str) -> None:
     assert turns_of(chat, prompt)[1][2] == f"<|im_start|>assistant\n{edited}<|im_end|>\n"
 
 
+def test_an_answer_that_was_written_on_is_tokenized_anew() -> None:
+    chat = model("smollm")
+    answer = Message("assistant", "hello", token_ids=(chat.vocabulary.id_of("he"), chat.vocabulary.id_of("l")))
+    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
+    assert chat.vocabulary.id_of("hello") in prompt.tokens
+
+
+def test_ids_reach_into_no_other_message() -> None:
+    vocabulary = FakeVocabulary()
+    chat = Model("bare", vocabulary, ChatTemplate("{% for m in messages %}{{ m.content }}{% endfor %}", vocabulary))
+    ids = tuple(map(vocabulary.id_of, ("he", "lo")))
+    answer = Message(
+        "assistant",
+        "he",
+        token_ids=(
+            ids[0],
+            *vocabulary.tokenize("l", parse_special=False),
+            *vocabulary.tokenize("o", parse_special=False),
+        ),
+    )
+    assert build(chat, answer, Message("user", "lo")).tokens == ids
+
+
 def test_control_tokens_that_were_sampled_and_not_shown_keep_their_place() -> None:
     chat = model("smollm")
     ids = tuple(chat.vocabulary.id_of(spelling) for spelling in ("he", "<|im_end|>", "l", "lo", "<|im_start|>"))
@@ -398,7 +436,8 @@ def test_a_template_that_opens_reasoning_is_noticed(name: str, opened: bool) -> 
 
 
 def test_a_message_that_names_the_tag_opens_nothing() -> None:
-    chat = model("mistral")
+    vocabulary = FakeVocabulary()
+    chat = Model("bare", vocabulary, ChatTemplate("{% for m in messages %}{{ m.content }}{% endfor %}", vocabulary))
     assert not build(chat, Message("user", "What is <think>")).reasoning_opened
 
 
