@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
-from engine.errors import EngineError
+from engine.errors import EngineError, ErrorCode
 
 COMMANDS = {
     "inspect": "what a model's header says, and what its cache costs",
@@ -21,10 +23,22 @@ COMMANDS = {
 }
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with an option as every other error is said."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise EngineError(SETTING_INVALID)."""
+        raise EngineError(ErrorCode.SETTING_INVALID, f"{self.prog}: {message}; --help shows what there is.")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0, or 1 with one sentence on standard error."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    parser = argparse.ArgumentParser(prog="kvasir-engine", description=__doc__)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Answers are in any language, whatever the terminal says it can show.
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    parser = Parser(prog="kvasir-engine", description=__doc__)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = next((argument for argument in arguments if argument in COMMANDS), None)
     for name, words in COMMANDS.items():
@@ -34,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module = importlib.import_module(f"engine.commands.{name.replace('-', '_')}")
             module.add_arguments(command)
             command.set_defaults(run=module.run)
-    args = parser.parse_args(arguments)
     try:
+        args = parser.parse_args(arguments)
         return int(args.run(args))
     except EngineError as error:
         print(error.message, file=sys.stderr)

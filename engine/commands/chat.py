@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import queue
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from engine.client import EngineClient
@@ -16,13 +18,12 @@ from engine.errors import EngineError, ErrorCode
 from engine.messages import (
     Cancel,
     EngineLost,
-    EngineReady,
     Event,
     Failed,
     Finished,
     Generate,
+    LoadCancelled,
     LoadModel,
-    LoadProgress,
     LossOutcome,
     ModelLoaded,
     Notice,
@@ -54,17 +55,29 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
         options_ = EngineOptions(log_path=str(Path(folder) / "engine.log"), rpc_servers=tuple(args.rpc))
         chat = CommandLineChat(options_, as_json=args.json)
+        before = signal.signal(signal.SIGINT, chat.on_interrupt)
         try:
             chat.load(LoadModel(chat.client.next_request_id(), str(path), load))
             if args.system:
                 chat.messages.append(Message("system", args.system))
-            for line in sys.stdin:
-                text = line.rstrip("\n")
-                if text.strip():
-                    chat.ask(text, Generate(0, CHAT_ID, (), sampling, policy))
+            for text in typed_lines(sys.stdin.buffer):
+                chat.ask(text, Generate(0, CHAT_ID, (), sampling, policy))
         finally:
             chat.client.close()
+            signal.signal(signal.SIGINT, before)
     return 0
+
+
+def typed_lines(stream: Iterable[bytes]) -> Iterator[str]:
+    """Lines that say something; raises EngineError(SETTING_INVALID) for bytes that are not text."""
+    for number, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            message = f"Line {number} of the input is not UTF-8 text: convert it, for example with iconv."
+            raise EngineError(ErrorCode.SETTING_INVALID, message, str(error)) from error
+        if text.strip():
+            yield text
 
 
 class CommandLineChat:
@@ -73,47 +86,67 @@ class CommandLineChat:
     def __init__(self, engine_options: EngineOptions, *, as_json: bool) -> None:
         self.messages: list[Message] = []
         self._as_json = as_json
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        # None stands for Ctrl+C.
+        self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._notices: list[Notice] = []
+        self._is_waiting = False
         self.client = EngineClient(self._events.put, engine_options)
         self.client.start()
 
+    def on_interrupt(self, _signal: int, _frame: object) -> None:
+        """Ctrl+C stops what is under way; pressed again, or while nothing is, it ends the program."""
+        if not self._is_waiting:
+            raise KeyboardInterrupt
+        self._is_waiting = False
+        self._events.put(None)
+
     def load(self, command: LoadModel) -> None:
-        """Load a model; raises EngineError."""
+        """Load a model; raises EngineError, and KeyboardInterrupt if Ctrl+C stopped it."""
         self.client.send(command)
         for event in self._shown(command.request_id):
+            if isinstance(event, LoadCancelled):
+                raise KeyboardInterrupt
             if isinstance(event, ModelLoaded):
+                self._tell_notices()
                 return
 
     def ask(self, text: str, template: Generate) -> None:
         """Ask, show the answer, and keep both; raises EngineError. Ctrl+C stops the answer, not the chat."""
         self.messages.append(Message("user", text))
         request_id = self.client.next_request_id()
-        command = Generate(
-            request_id, template.chat_id, tuple(self.messages), template.sampling, template.policy, template.stop
-        )
-        self.client.send(command)
+        self.client.send(replace(template, request_id=request_id, messages=tuple(self.messages)))
         for event in self._shown(request_id):
             if isinstance(event, Finished):
                 answer = Message("assistant", event.text, event.reasoning, event.token_ids or None)
                 self.messages.append(answer)
+                self._tell_notices()
                 return
 
     def _shown(self, request_id: int) -> Iterator[Event]:
         """Events as they come, printed; raises EngineError when one says that the request failed."""
-        while True:
-            try:
+        self._is_waiting = True
+        try:
+            while True:
                 event = self._events.get()
-            except KeyboardInterrupt:
-                self.client.send(Cancel(request_id))
-                continue
-            self._show(event)
-            if isinstance(event, Failed) and event.request_id in (None, request_id):
-                raise EngineError(event.code, event.message, event.detail)
-            if isinstance(event, EngineLost) and (
-                request_id in event.request_ids or event.outcome is LossOutcome.GAVE_UP
-            ):
-                raise EngineError(event.code, event.message, event.log_tail)
-            yield event
+                if event is None:
+                    self.client.send(Cancel(request_id))
+                    continue
+                self._show(event)
+                if isinstance(event, Failed) and event.request_id in (None, request_id):
+                    raise EngineError(event.code, event.message, event.detail)
+                if isinstance(event, EngineLost) and (
+                    request_id in event.request_ids or event.outcome is LossOutcome.GAVE_UP
+                ):
+                    raise EngineError(event.code, event.message, event.log_tail)
+                yield event
+        finally:
+            self._is_waiting = False
+
+    def _tell_notices(self) -> None:
+        """Not before a request has succeeded: what fails says one sentence, and nothing else."""
+        for notice in self._notices:
+            print(notice.message, file=sys.stderr)
+        self._notices.clear()
 
     def _show(self, event: Event) -> None:
         if self._as_json:
@@ -124,9 +157,7 @@ class CommandLineChat:
             print(flush=True)
             print(_summary(event), file=sys.stderr)
         elif isinstance(event, Notice):
-            print(event.message, file=sys.stderr)
-        elif isinstance(event, LoadProgress | EngineReady):
-            return
+            self._notices.append(event)
 
 
 def _summary(event: Finished) -> str:
@@ -136,8 +167,3 @@ def _summary(event: Finished) -> str:
         f"{stats.n_generated} tokens · {stats.prefill_tps:.0f} and {stats.decode_tps:.1f} tokens/s · "
         f"first after {stats.ttft_ms:.0f} ms · evicted {stats.n_evicted} · seed {stats.seed}]"
     )
-
-
-def reading_failed(error: UnicodeDecodeError) -> EngineError:
-    """Input that is not text."""
-    return EngineError(ErrorCode.SETTING_INVALID, "The input is not UTF-8 text.", str(error))
