@@ -134,6 +134,9 @@ def test_long_messages_are_not_much_memory() -> None:
         "x" * (MAX_SOURCE + 1),
         "{{ " + "(" * 5000 + ")" * 5000 + " }}",
         "{{ " + "-" * 5000 + "1 }}",
+        "{{ 1" + "+1" * 20_000 + " }}",
+        "{{ a" + ".b" * 20_000 + " }}",
+        "{% if a %}" * 20_000,
     ],
 )
 def test_what_is_no_template_is_refused(source: str) -> None:
