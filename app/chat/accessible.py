@@ -153,7 +153,7 @@ class _ButtonPart(_Part):
         spot = self._hotspot()
         if spot is None or kind != QAccessible.Text.Name:
             return ""
-        return self._transcript.action_words(spot)
+        return self._transcript.labels.what_it_does(spot)
 
     def _hotspot(self) -> Hotspot | None:
         if self._turn >= len(self._transcript.views):

@@ -10,11 +10,10 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPen,
-    QTextCharFormat,
 )
 
 from app.chat.blocks import Kind
-from app.chat.boxes import CARD_HEADER, ITEM_INDENT, QUIET_INDENT, QUOTE_INDENT, Box
+from app.chat.boxes import CARD_HEADER, QUIET_INDENT, QUOTE_INDENT, Box
 from app.chat.canvas import Canvas, Look
 from app.chat.documents import CELL_PADDING_TOP
 from app.chat.highlight import language_name
@@ -48,7 +47,9 @@ class BoxPainter:
             self._paint_table(painter, box)
         if box.built is not None:
             self._paint_chips(painter, box, self._tokens.pressed if view.is_user else self._tokens.code_chip)
-            self._paint_document(painter, box, selection)
+            if selection is not None:
+                self._paint_selection(painter, box, *selection)
+            self._paint_document(painter, box)
 
     def _paint_containers(self, painter: QPainter, box: Box, previous: Box | None) -> None:
         """Quote bars, joined to the block before in the same quote, and item markers."""
@@ -72,7 +73,7 @@ class BoxPainter:
             else:
                 if container.marker:
                     self._paint_marker(painter, container.marker, x, box)
-                x += ITEM_INDENT
+                x += box.item_indent
 
     def _paint_marker(self, painter: QPainter, marker: str, x: float, box: Box) -> None:
         tokens = self._tokens
@@ -92,12 +93,12 @@ class BoxPainter:
         elif marker == "•":
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.text_2))
-            painter.drawEllipse(QPointF(x + ITEM_INDENT - 14, middle + 0.5), 2.5, 2.5)
+            painter.drawEllipse(QPointF(x + box.item_indent - 14, middle + 0.5), 2.5, 2.5)
         else:
             painter.setFont(font)
             painter.setPen(QColor(tokens.text_2 if box.is_quiet else tokens.text))
             width = QFontMetricsF(font).horizontalAdvance(marker)
-            painter.drawText(QPointF(x + ITEM_INDENT - 8 - width, baseline), marker)
+            painter.drawText(QPointF(x + box.item_indent - 8 - width, baseline), marker)
 
     def _paint_card(self, painter: QPainter, box: Box) -> None:
         """The card of a piece of code; of one in parts, each part paints its share."""
@@ -158,22 +159,20 @@ class BoxPainter:
                 chip = QRectF(rect.x(), middle - half + 1, rect.width(), 2 * half)
                 self._canvas.fill(painter, chip, color, self._sizes.radius_chip)
 
-    def _paint_document(self, painter: QPainter, box: Box, selection: tuple[int, int] | None) -> None:
+    def _paint_selection(self, painter: QPainter, box: Box, start: int, end: int) -> None:
+        """The ground of what is selected, as high as the lines, so that they join."""
+        line = self._sizes.code_line if box.block.kind is Kind.CODE else self._sizes.body_line
+        for rect in box.range_rects(start, end):
+            height = max(float(line), rect.height())
+            ground = QRectF(rect.x(), round(rect.center().y() - height / 2), rect.width(), height)
+            painter.fillRect(ground, QColor(self._tokens.selection))
+
+    def _paint_document(self, painter: QPainter, box: Box) -> None:
         if box.built is None:
             return
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(QPalette.ColorRole.Text, QColor(self._tokens.text))
-        if selection is not None:
-            cursor = box.cursor(*selection)
-            if cursor is not None:
-                selected = QAbstractTextDocumentLayout.Selection()
-                selected.cursor = cursor
-                look = QTextCharFormat()
-                look.setBackground(QColor(self._tokens.selection))
-                selected.format = look
-                context.selections = [selected]
-        origin = QPointF(box.x, box.y) + box.text_origin
         painter.save()
-        painter.translate(origin)
+        painter.translate(QPointF(box.x, box.y) + box.text_origin)
         box.built.document.documentLayout().draw(painter, context)
         painter.restore()

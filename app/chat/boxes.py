@@ -12,7 +12,7 @@ from app.chat.blocks import Block, Kind
 from app.chat.documents import Built, DocumentFactory
 from app.tokens import Sizes
 
-ITEM_INDENT = 28.0
+ITEM_INDENT_EM = 1.87
 QUOTE_INDENT = 18.0
 QUIET_INDENT = 16.0
 CARD_HEADER = 38.0
@@ -22,12 +22,18 @@ RULE_HEIGHT = 17.0
 
 
 class Box:
-    """One block laid out in a column. `x`, `y` are in the turn; `height` is an estimate until `lay_out`."""
+    """One block laid out in a column.
+
+    `x`, `y` are in the turn; `height` is an estimate until `lay_out`; `indent` is how far the containers of the block
+    push it to the right.
+    """
 
     def __init__(self, block: Block, is_quiet: bool) -> None:
         self.block = block
         self.is_quiet = is_quiet
         self.x = 0.0
+        self.indent = 0.0
+        self.item_indent = 0
         self.y = 0.0
         self.width = 0.0
         self.height = 0.0
@@ -39,13 +45,6 @@ class Box:
     def rect(self) -> QRectF:
         """The place of the block in its turn."""
         return QRectF(self.x, self.y, self.width, self.height)
-
-    @property
-    def indent(self) -> float:
-        """How far the containers of the block push it to the right."""
-        return (QUIET_INDENT if self.is_quiet else 0.0) + sum(
-            QUOTE_INDENT if container.is_quote else ITEM_INDENT for container in self.block.containers
-        )
 
     @property
     def is_card_top(self) -> bool:
@@ -69,6 +68,10 @@ class Box:
 
     def place(self, column: float, sizes: Sizes) -> None:
         """Take the width that is left in a column; a new width makes the height an estimate again."""
+        self.item_indent = round(sizes.body * ITEM_INDENT_EM)
+        self.indent = (QUIET_INDENT if self.is_quiet else 0.0) + sum(
+            QUOTE_INDENT if container.is_quote else self.item_indent for container in self.block.containers
+        )
         width = max(60.0, column - self.indent)
         if width == self.width and self.height:
             return
@@ -203,6 +206,8 @@ class Box:
         if self.built is None:
             return None
         last = self.text_length()
+        if self.built.table is not None:
+            start = max(start, self.built.table.firstPosition())
         cursor = QTextCursor(self.built.document)
         cursor.setPosition(min(max(0, start), last))
         cursor.setPosition(min(max(0, end), last), QTextCursor.MoveMode.KeepAnchor)

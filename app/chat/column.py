@@ -9,7 +9,7 @@ from app.chat.documents import DocumentFactory
 from app.chat.heights import HeightIndex
 from app.chat.turn_view import TurnView
 from app.chat.turns import Turn
-from app.tokens import Sizes
+from app.tokens import Sizes, Tokens
 
 MARGIN = 24.0
 N_TURNS_KEPT = 80
@@ -21,10 +21,11 @@ _AFTER_OTHERS = 20.0
 class Column:
     """Turn views with their places; y is measured from the top of the content, its margin included."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, tokens: Tokens) -> None:
         self.views: list[TurnView] = []
         self.width = 0.0
         self._sizes = sizes
+        self._tokens = tokens
         self._heights = HeightIndex()
         self._index_of: dict[str, int] = {}
         self._recent: OrderedDict[str, TurnView] = OrderedDict()
@@ -56,16 +57,13 @@ class Column:
         """Where a turn stands, or None if it is not here."""
         return self._index_of.get(turn_id)
 
-    def place(self, width: float) -> None:
-        """Take a width; heights become estimates."""
-        self.width = width
-        self._place_all()
-
-    def restyle(self, sizes: Sizes) -> None:
-        """Colours or sizes have changed: everything is to be laid out again."""
-        self._sizes = sizes
-        for view in self.views:
-            view.rebuild(sizes)
+    def place(self, width: float, sizes: Sizes, tokens: Tokens) -> None:
+        """Take a width and a look; heights become estimates, and with a new look everything is drawn anew."""
+        is_new_look = (sizes, tokens) != (self._sizes, self._tokens)
+        self.width, self._sizes, self._tokens = width, sizes, tokens
+        if is_new_look:
+            for view in self.views:
+                view.rebuild(sizes)
         self._place_all()
 
     def measure(self, index: int) -> bool:

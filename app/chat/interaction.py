@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from app.chat.boxes import Box
 from app.chat.selection import Position, Selection
 from app.chat.turn_painter import Moment
 from app.chat.turn_view import Hotspot, Spot
+from app.chat.turns import Action
 
 if TYPE_CHECKING:
     from app.chat.transcript import Transcript
@@ -71,10 +72,26 @@ class Interaction(QObject):
             selection=selected,
         )
 
+    def activate(self, index: int, hotspot: Hotspot) -> None:
+        """Do what pressing a place in a turn does."""
+        transcript = self._transcript
+        view = transcript.views[index]
+        if hotspot.spot is Spot.REASONING:
+            transcript.toggle_reasoning(index)
+        elif hotspot.spot is Spot.LINK:
+            transcript.link_activated.emit(hotspot.href)
+        elif hotspot.spot is Spot.COPY_CODE or hotspot.action is Action.COPY:
+            is_code = hotspot.spot is Spot.COPY_CODE
+            QGuiApplication.clipboard().setText(view.code_of(hotspot.box) if is_code else view.turn.text)
+            self.show_copied(index, hotspot)
+        elif hotspot.action is not None:
+            transcript.action_requested.emit(view.turn.id, hotspot.action)
+
     def show_copied(self, index: int, hotspot: Hotspot) -> None:
         """Show for a moment that something was copied."""
         self._copied = (index, hotspot)
         self._copied_timer.start(COPIED_MS)
+        self._transcript.announce(self._transcript.labels.copied)
         self._transcript.viewport().update()
 
     def select_all(self) -> None:
@@ -100,8 +117,8 @@ class Interaction(QObject):
         elif kind == QEvent.Type.Leave:
             self._hover(None, None)
         elif kind == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            place = self._place_at(QPointF(event.pos()))
-            words = self._transcript.action_words(place[1]) if place else ""
+            place = self.place_at(QPointF(event.pos()))
+            words = self._transcript.labels.what_it_does(place[1]) if place else ""
             QToolTip.showText(event.globalPos(), words, self._transcript.viewport())
             return True
         return False
@@ -114,7 +131,7 @@ class Interaction(QObject):
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._focused:
-            self._transcript.activate(*self._focused)
+            self.activate(*self._focused)
         elif event.key() == Qt.Key.Key_Home:
             bar.setValue(0)
         elif event.key() == Qt.Key.Key_End:
@@ -141,6 +158,7 @@ class Interaction(QObject):
             self._transcript.viewport().update()
             return False
         self._focused = places[target]
+        self._transcript.announce(self._transcript.labels.what_it_does(places[target][1]))
         self._transcript.viewport().update()
         return True
 
@@ -158,7 +176,8 @@ class Interaction(QObject):
             ]
         return places
 
-    def _place_at(self, point: QPointF) -> Place | None:
+    def place_at(self, point: QPointF) -> Place | None:
+        """What can be pressed at a point of the viewport, with the index of its turn."""
         transcript = self._transcript
         index = transcript.turn_at(point)
         if index is None:
@@ -194,7 +213,7 @@ class Interaction(QObject):
             return
         point = event.position()
         self._focused = None
-        self._pressed = self._place_at(point)
+        self._pressed = self.place_at(point)
         position = self._transcript.position_at(point)
         if self._pressed is not None or position is None:
             return
@@ -213,7 +232,7 @@ class Interaction(QObject):
 
     def _on_double_click(self, event: QMouseEvent) -> None:
         position = self._transcript.position_at(event.position())
-        if self._place_at(event.position()) is not None or position is None:
+        if self.place_at(event.position()) is not None or position is None:
             return
         self._last_double_click = (event.timestamp(), event.position())
         box = self._box(position)
@@ -233,7 +252,7 @@ class Interaction(QObject):
             elif not is_outside:
                 self._auto_scroll.stop()
             return
-        place = self._place_at(point)
+        place = self.place_at(point)
         turn = self._transcript.turn_at(point)
         self._hover(turn, place)
         is_text = self._transcript.is_text_at(point)
@@ -250,8 +269,8 @@ class Interaction(QObject):
         pressed, self._pressed = self._pressed, None
         if pressed is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        if _is_same_place(self._place_at(event.position()), pressed):
-            self._transcript.activate(*pressed)
+        if _is_same_place(self.place_at(event.position()), pressed):
+            self.activate(*pressed)
 
     def _on_auto_scroll(self) -> None:
         y, height = self._mouse.y(), self._transcript.viewport().height()

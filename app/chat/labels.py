@@ -1,13 +1,18 @@
-"""The words that are painted in the transcript."""
+"""The words of the transcript, painted or spoken, in the language in force."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QCoreApplication
+
+from app.chat.turn_view import Hotspot, Spot
+from app.chat.turns import Action
 
 
 @dataclass
 class Labels:
-    """The words that are painted, in the language in force."""
+    """Filled by `retranslate`; painters hold on to the one object."""
 
     you: str = ""
     assistant: str = ""
@@ -19,3 +24,43 @@ class Labels:
     thoughts: str = ""
     gone: str = ""
     partly_gone: str = ""
+    link: str = ""
+    copy_code: str = ""
+    reasoning: str = ""
+    actions: dict[Action, str] = field(default_factory=dict)
+
+    def retranslate(self) -> None:
+        """Take all words from the language in force."""
+        translate = QCoreApplication.translate
+        self.you = translate("Transcript", "You")
+        self.assistant = translate("Transcript", "Assistant")
+        self.system = translate("Transcript", "System prompt")
+        self.copy = translate("Transcript", "Copy")
+        self.copied = translate("Transcript", "Copied")
+        self.code = translate("Transcript", "Code")
+        self.thinking = translate("Transcript", "Thinking…")
+        self.thoughts = translate("Transcript", "Thoughts")
+        self.gone = translate("Transcript", "The model no longer sees this")
+        self.partly_gone = translate("Transcript", "The model no longer sees all of this")
+        self.link = translate("Transcript", "Link to {address}")
+        self.copy_code = translate("Transcript", "Copy this code")
+        self.reasoning = translate("Transcript", "Show or hide the model's thoughts")
+        self.actions = {
+            Action.COPY: translate("Transcript", "Copy this message as Markdown"),
+            Action.EDIT: translate("Transcript", "Edit this message; what follows it is answered again"),
+            Action.REGENERATE: translate("Transcript", "Answer again; only what follows is computed"),
+            Action.CONTINUE: translate("Transcript", "Continue this answer where it ended"),
+            Action.BRANCH: translate("Transcript", "Start a new chat from here"),
+            Action.PREVIOUS: translate("Transcript", "Show the version before"),
+            Action.NEXT: translate("Transcript", "Show the version after"),
+        }
+
+    def what_it_does(self, hotspot: Hotspot) -> str:
+        """What pressing a place does."""
+        if hotspot.spot is Spot.LINK:
+            return self.link.format(address=hotspot.href)
+        if hotspot.spot is Spot.COPY_CODE:
+            return self.copy_code
+        if hotspot.spot is Spot.REASONING:
+            return self.reasoning
+        return self.actions[hotspot.action] if hotspot.action is not None else ""

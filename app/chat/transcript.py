@@ -8,7 +8,9 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
+    QAccessibleAnnouncementEvent,
     QAccessibleInterface,
+    QContextMenuEvent,
     QGuiApplication,
     QKeyEvent,
     QPainter,
@@ -23,18 +25,17 @@ from app.chat.column import Column
 from app.chat.documents import DocumentFactory
 from app.chat.interaction import Interaction
 from app.chat.labels import Labels
+from app.chat.menu import transcript_menu
+from app.chat.scroller import Scroller
 from app.chat.selection import Position
 from app.chat.stream import TextCoalescer
 from app.chat.turn_painter import TurnPainter
-from app.chat.turn_view import Hotspot, Spot, TurnView
-from app.chat.turns import Action, Turn, TurnState, Visibility, clean
+from app.chat.turn_view import Hotspot, TurnView
+from app.chat.turns import Action, Turn, TurnState, Visibility, clean, default_actions
 from app.theme import Theme
 
 SIDE_MARGIN = 24.0
 JUMP_SIDE = 34
-# Corrected heights may bring further turns onto the screen; more rounds than this never settle anything.
-_MAX_ROUNDS = 6
-_AT_END = 4
 
 
 class Transcript(QAbstractScrollArea):
@@ -53,12 +54,12 @@ class Transcript(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self._theme = theme
-        self._column = Column(theme.sizes)
+        self._column = Column(theme.sizes, theme.tokens)
+        self._scroller = Scroller(self, self._column)
         self._labels = Labels()
         self._factory = DocumentFactory(theme, self)
+        self._scroller.set_factory(self._factory, theme.sizes.body_line)
         self._painter = TurnPainter(theme, self._labels)
-        self._is_following = True
-        self._is_settling = False
         self._welcome: QWidget | None = None
         self._accessible: TranscriptInterface | None = None
         QAccessible.installFactory(transcript_interface)
@@ -73,7 +74,7 @@ class Transcript(QAbstractScrollArea):
         self._jump.setIconSize(QSize(18, 18))
         self._jump.clicked.connect(self.jump_to_end)
         self._jump.hide()
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self._scroller.following_changed.connect(self._on_following_changed)
         theme.changed.connect(self._on_theme_changed)
         self.retranslate()
 
@@ -87,7 +88,7 @@ class Transcript(QAbstractScrollArea):
     @property
     def is_following(self) -> bool:
         """Whether the end stays in view while text arrives."""
-        return self._is_following
+        return self._scroller.is_following
 
     def set_turns(self, turns: Sequence[Turn]) -> None:
         """Show another chat, at its end."""
@@ -119,6 +120,12 @@ class Transcript(QAbstractScrollArea):
         view.text_grew(self._factory, self._theme.sizes, is_final=True)
         self._assign_actions()
         self._changed(index)
+        self.announce(view.turn.note or view.turn.text)
+
+    def announce(self, words: str) -> None:
+        """Have a screen reader say something, if there is one."""
+        if words and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def update_turn(self, turn_id: str, **fields: object) -> None:
         """Replace fields of a turn, for instance `note`, `facts` or `variant`."""
@@ -148,7 +155,7 @@ class Transcript(QAbstractScrollArea):
             self._column.cut(index)
             self._interaction.forget()
             self._turns_changed()
-            self._settle()
+            self._scroller.settle()
 
     def set_actions(self, actions_of: Callable[[Turn, bool], tuple[Action, ...]]) -> None:
         """Choose the buttons under a turn, given the turn and whether it is the last."""
@@ -168,14 +175,14 @@ class Transcript(QAbstractScrollArea):
 
     def jump_to_end(self) -> None:
         """Scroll to the end and follow it."""
-        self._set_following(True)
-        self._settle()
+        self._scroller.follow(True)
+        self._scroller.settle()
 
     def scroll_to_turn(self, turn_id: str) -> None:
         """Bring the beginning of a turn to the top."""
         index = self._column.index_of(turn_id)
         if index is not None:
-            self.verticalScrollBar().setValue(round(self._column.top(index)))
+            self._scroller.scroll_to(self._column.top(index))
 
     def selected_markdown(self) -> str:
         """The source of what is selected."""
@@ -193,17 +200,7 @@ class Transcript(QAbstractScrollArea):
 
     def retranslate(self) -> None:
         """Take all words from the language in force."""
-        labels = self._labels
-        labels.you = self.tr("You")
-        labels.assistant = self.tr("Assistant")
-        labels.system = self.tr("System prompt")
-        labels.copy = self.tr("Copy")
-        labels.copied = self.tr("Copied")
-        labels.code = self.tr("Code")
-        labels.thinking = self.tr("Thinking…")
-        labels.thoughts = self.tr("Thoughts")
-        labels.gone = self.tr("The model no longer sees this")
-        labels.partly_gone = self.tr("The model no longer sees all of this")
+        self._labels.retranslate()
         self.setAccessibleName(self.tr("Conversation"))
         self._jump.setToolTip(self.tr("Jump to the end (End)"))
         self._jump.setAccessibleName(self.tr("Jump to the end"))
@@ -241,17 +238,17 @@ class Transcript(QAbstractScrollArea):
 
     def turn_origin(self, index: int) -> QPointF:
         """Where the corner of a turn lies in the viewport."""
-        y = self._column.top(index) - self.verticalScrollBar().value()
+        y = self._column.top(index) - self._scroller.top
         return QPointF(self.column_rect().x(), round(y))
 
     def turn_at(self, point: QPointF) -> int | None:
         """The index of the turn nearest to a point of the viewport."""
-        return self._column.at(point.y() + self.verticalScrollBar().value())
+        return self._column.at(point.y() + self._scroller.top)
 
     def visible_turns(self) -> range:
         """The indexes of the turns on the screen."""
-        top = self.verticalScrollBar().value()
-        return self._column.between(top, top + self.viewport().height())
+        top = self._scroller.top
+        return self._column.between(top, top + self._scroller.screen)
 
     def position_at(self, point: QPointF) -> Position | None:
         """The text position nearest to a point of the viewport."""
@@ -262,6 +259,10 @@ class Transcript(QAbstractScrollArea):
         inside = point - self.turn_origin(index)
         box = view.box_at(inside)
         return Position(index, max(0, box), view.boxes[box].position_at(inside) if box >= 0 else 0)
+
+    def place_at(self, point: QPointF) -> tuple[int, Hotspot] | None:
+        """What can be pressed at a point of the viewport, with the index of its turn."""
+        return self._interaction.place_at(point)
 
     def is_text_at(self, point: QPointF) -> bool:
         """Whether there is text to select at a point of the viewport."""
@@ -286,43 +287,13 @@ class Transcript(QAbstractScrollArea):
         top = round(self.turn_origin(index).y()) - 4
         self.viewport().update(QRect(0, top, self.viewport().width(), round(self.views[index].height) + 8))
 
-    def activate(self, index: int, hotspot: Hotspot) -> None:
-        """Do what pressing a place in a turn does."""
+    def toggle_reasoning(self, index: int) -> None:
+        """Unfold or fold the reasoning of a turn; what was pressed stays under the pointer, so the end is let go of."""
+        self._scroller.follow(False)
         view = self.views[index]
-        if hotspot.spot is Spot.REASONING:
-            # What was pressed stays under the pointer, so the end is let go of.
-            self._set_following(False)
-            view.set_unfolded(not view.is_unfolded, self._theme.sizes)
-            self._changed(index)
-            self._on_scrolled()
-        elif hotspot.spot is Spot.COPY_CODE:
-            QGuiApplication.clipboard().setText(view.code_of(hotspot.box))
-            self._interaction.show_copied(index, hotspot)
-        elif hotspot.spot is Spot.LINK:
-            self.link_activated.emit(hotspot.href)
-        elif hotspot.action is Action.COPY:
-            QGuiApplication.clipboard().setText(view.turn.text)
-            self._interaction.show_copied(index, hotspot)
-        elif hotspot.action is not None:
-            self.action_requested.emit(view.turn.id, hotspot.action)
-
-    def action_words(self, hotspot: Hotspot) -> str:
-        """What pressing a place does, in words."""
-        if hotspot.spot is Spot.LINK:
-            return self.tr("Link to {address}").format(address=hotspot.href)
-        if hotspot.spot is Spot.COPY_CODE:
-            return self.tr("Copy this code")
-        if hotspot.spot is Spot.REASONING:
-            return self.tr("Show or hide the model's thoughts")
-        return {
-            Action.COPY: self.tr("Copy this message as Markdown"),
-            Action.EDIT: self.tr("Edit this message; what follows it is answered again"),
-            Action.REGENERATE: self.tr("Answer again; only what follows is computed"),
-            Action.CONTINUE: self.tr("Continue this answer where it ended"),
-            Action.BRANCH: self.tr("Start a new chat from here"),
-            Action.PREVIOUS: self.tr("Show the version before"),
-            Action.NEXT: self.tr("Show the version after"),
-        }.get(hotspot.action or Action.COPY, "")
+        view.set_unfolded(not view.is_unfolded, self._theme.sizes)
+        self._changed(index)
+        self._scroller.look_again()
 
     # Laying out and scrolling
 
@@ -339,7 +310,7 @@ class Transcript(QAbstractScrollArea):
     def _changed(self, index: int) -> None:
         """A turn has other content: settle, and paint it and what is below it."""
         self._column.measure(index)
-        self._settle()
+        self._scroller.settle()
         top = max(0, round(self.turn_origin(index).y()) - 4)
         self.viewport().update(QRect(0, top, self.viewport().width(), self.viewport().height() - top))
 
@@ -353,65 +324,20 @@ class Transcript(QAbstractScrollArea):
         view.text_grew(self._factory, self._theme.sizes, is_final=False)
         self._changed(index)
 
-    def _settle(self) -> None:
-        """Lay out what is on the screen; while heights are corrected, what was laid out keeps its place."""
-        if self._is_settling:
-            return
-        self._is_settling = True
-        bar = self.verticalScrollBar()
-        for _ in range(_MAX_ROUNDS):
-            self._update_range()
-            if self._is_following:
-                bar.setValue(bar.maximum())
-            top = bar.value()
-            changed, shift = self._column.lay_out(top, top + self.viewport().height(), self._factory)
-            if not changed:
-                break
-            if not self._is_following and shift:
-                self._update_range()
-                bar.setValue(top + round(shift))
-        self._is_settling = False
-        self._column.trim()
-
-    def _update_range(self) -> None:
-        bar = self.verticalScrollBar()
-        screen = self.viewport().height()
-        bar.setPageStep(screen)
-        bar.setSingleStep(self._theme.sizes.body_line * 2)
-        bar.setRange(0, max(0, round(self._column.total()) - screen))
-
-    def _set_following(self, is_following: bool) -> None:
-        if is_following != self._is_following:
-            self._is_following = is_following
-            self._jump.setVisible(not is_following)
-            self.following_changed.emit(is_following)
-
-    def _on_scrolled(self) -> None:
-        if not self._is_settling:
-            bar = self.verticalScrollBar()
-            self._set_following(bar.value() >= bar.maximum() - _AT_END)
-            self._settle()
+    def _on_following_changed(self, is_following: bool) -> None:
+        self._jump.setVisible(not is_following)
+        self.following_changed.emit(is_following)
 
     def _on_theme_changed(self) -> None:
         self._factory = DocumentFactory(self._theme, self)
         self._painter = TurnPainter(self._theme, self._labels)
-        self._reflow(lambda: self._column.restyle(self._theme.sizes))
+        self._scroller.set_factory(self._factory, self._theme.sizes.body_line)
+        self._reflow()
 
-    def _reflow(self, change: Callable[[], None]) -> None:
-        """Lay everything out again, with the same part of the same turn at the top."""
-        bar = self.verticalScrollBar()
-        index = self._column.at(bar.value())
-        share = 0.0
-        if index is not None:
-            share = (bar.value() - self._column.top(index)) / max(1.0, self.views[index].height)
-        change()
-        self._column.place(self.column_rect().width())
-        if index is not None and not self._is_following:
-            self._is_settling = True
-            self._update_range()
-            bar.setValue(round(self._column.top(index) + share * self.views[index].height))
-            self._is_settling = False
-        self._settle()
+    def _reflow(self) -> None:
+        """Colours, sizes or the width have changed."""
+        sizes, width = self._theme.sizes, self.column_rect().width()
+        self._scroller.reflow(lambda: self._column.place(width, sizes, self._theme.tokens))
         self.viewport().update()
 
     def _show_welcome(self) -> None:
@@ -426,14 +352,14 @@ class Transcript(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._reflow(lambda: None)
+        self._reflow()
         self._show_welcome()
         middle = self.column_rect().center().x()
         self._jump.move(round(middle - JUMP_SIDE / 2), self.viewport().height() - JUMP_SIDE - 14)
         self._jump.raise_()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        self._settle()
+        self._scroller.settle()
         painter = QPainter(self.viewport())
         try:
             self._paint(painter, QRectF(event.rect()))
@@ -450,6 +376,9 @@ class Transcript(QAbstractScrollArea):
                 painter.setTransform(QTransform.fromTranslate(origin.x(), origin.y()))
                 self._painter.paint(painter, view, area, self._interaction.moment(index))
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        transcript_menu(self, QPointF(event.pos())).exec(event.globalPos())
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self._interaction.key_pressed(event):
             super().keyPressEvent(event)
@@ -461,12 +390,3 @@ class Transcript(QAbstractScrollArea):
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
-
-
-def default_actions(turn: Turn, is_last: bool) -> tuple[Action, ...]:
-    """Copy for all; edit for what the user wrote; regenerate and, at the end of a chat, continue for answers."""
-    if turn.role == "user":
-        return (Action.COPY, Action.EDIT)
-    if turn.role == "system":
-        return (Action.COPY,)
-    return (Action.COPY, Action.REGENERATE, Action.CONTINUE) if is_last else (Action.COPY, Action.REGENERATE)

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 from app.chat.box_painter import BoxPainter
 from app.chat.canvas import Canvas, Look
 from app.chat.labels import Labels
-from app.chat.turn_view import BUTTON, HEADER, Hotspot, Spot, TurnView
+from app.chat.turn_view import HEADER, Hotspot, Spot, TurnView
 from app.chat.turns import Action, TurnState, Visibility
 from app.icons import paint_icon
 from app.theme import Theme
@@ -155,14 +155,20 @@ class TurnPainter:
 
     def _paint_footer(self, painter: QPainter, view: TurnView, moment: Moment) -> None:
         turn, row = view.turn, view.footer_rect
-        words = {Visibility.NONE: self._labels.gone, Visibility.PARTLY: self._labels.partly_gone}
-        label = words.get(turn.visibility, "")
+        gone = {Visibility.NONE: self._labels.gone, Visibility.PARTLY: self._labels.partly_gone}
+        label = gone.get(turn.visibility, "")
         right = row.right()
-        if label:
+        # Under a bubble there is room for the words or the buttons; neither moves when the other appears.
+        if label and not (view.is_user and moment.shows_actions):
             right = self._paint_gone(painter, label, row) - 12
+        if moment.shows_actions and view.has_versions and turn.variant is not None:
+            look = Look(self._tokens.text_2, self._sizes.meta)
+            words = f"{turn.variant[0]} / {turn.variant[1]}"
+            x = view.version_rect.center().x() - self._canvas.width_of(words, look) / 2
+            self._canvas.text(painter, words, x, row, look)
         if moment.shows_actions and turn.facts and not view.is_user:
             facts = QRectF(row.left(), row.top(), right - row.left(), row.height())
-            x = len(view.actions) * (BUTTON + 2) + 4.0
+            x = view.row_width + 4.0
             look = Look(self._tokens.text_3, self._sizes.meta)
             self._canvas.text(painter, "  ·  ".join(turn.facts), x, facts, look)
 

@@ -26,6 +26,7 @@ BUBBLE_X = 16.0
 BUBBLE_Y = 12.0
 BUBBLE_SHARE = 0.85
 BUTTON = 28.0
+VERSION_WIDTH = 36.0
 _LONG_BUBBLE = 600
 
 
@@ -245,13 +246,35 @@ class TurnView:
         gap_above = point.y() - self.boxes[before].rect.bottom()
         return after if gap_above > self.boxes[after].y - point.y() > 0 else before
 
+    @property
+    def row_width(self) -> float:
+        """The width of the buttons in the footer, the number of the version included."""
+        n_buttons = len(self.actions) + (2 if self.has_versions else 0)
+        return n_buttons * (BUTTON + 2) + (VERSION_WIDTH if self.has_versions else 0.0)
+
+    @property
+    def version_rect(self) -> QRectF:
+        """Where the number of the version is written, between its two buttons."""
+        left = self._row_left() + (len(self.actions) + 1) * (BUTTON + 2)
+        return QRectF(left, self.footer_rect.top(), VERSION_WIDTH, FOOTER)
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether there is more than one version of the turn to go through."""
+        return self.turn.variant is not None and self.turn.variant[1] > 1
+
+    def _row_left(self) -> float:
+        return self.width - self.row_width + 8 if self.is_user else -6.0
+
     def _action_spots(self) -> Iterator[Hotspot]:
-        footer = self.footer_rect
-        n = len(self.actions)
-        left = footer.right() - n * (BUTTON + 2) + 8 if self.is_user else footer.left() - 6
-        for i, action in enumerate(self.actions):
-            rect = QRectF(left + i * (BUTTON + 2), footer.top(), BUTTON, BUTTON)
-            yield Hotspot(Spot.ACTION, rect, action=action)
+        x, top = self._row_left(), self.footer_rect.top()
+        for action in self.actions:
+            yield Hotspot(Spot.ACTION, QRectF(x, top, BUTTON, BUTTON), action=action)
+            x += BUTTON + 2
+        if self.has_versions:
+            yield Hotspot(Spot.ACTION, QRectF(x, top, BUTTON, BUTTON), action=Action.PREVIOUS)
+            x += BUTTON + 2 + VERSION_WIDTH
+            yield Hotspot(Spot.ACTION, QRectF(x, top, BUTTON, BUTTON), action=Action.NEXT)
 
     def _above(self) -> float:
         if self.is_user:

@@ -64,3 +64,12 @@ class Turn:
 def clean(text: str) -> str:
     """Text with line ends as "\\n" and without NULs, whose offsets the Markdown reader keeps."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+
+
+def default_actions(turn: Turn, is_last: bool) -> tuple[Action, ...]:
+    """Copy for all; edit for what the user wrote; regenerate and, at the end of a chat, continue for answers."""
+    if turn.role == "user":
+        return (Action.COPY, Action.EDIT)
+    if turn.role == "system":
+        return (Action.COPY,)
+    return (Action.COPY, Action.REGENERATE, Action.CONTINUE) if is_last else (Action.COPY, Action.REGENERATE)
