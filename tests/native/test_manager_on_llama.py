@@ -41,7 +41,6 @@ SPECS = {
 }
 
 
-
 class LlamaLab:
     """llama.cpp with one tiny model."""
 
