@@ -1,0 +1,98 @@
+"""The engine process's inbox and its last line of defence."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+
+import pytest
+
+from engine.errors import EngineError, ErrorCode
+from engine.messages import Cancel, Command, Event, Failed, ForgetChat, Generate, LoadModel, Shutdown
+from engine.worker import Inbox, answer
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[Connection, Connection]]:
+    ours, theirs = multiprocessing.Pipe()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def generate(request_id: int) -> Generate:
+    return Generate(request_id, "chat", ())
+
+
+def test_commands_keep_their_order_and_a_stop_overtakes_them(pipe: tuple[Connection, Connection]) -> None:
+    ours, theirs = pipe
+    inbox = Inbox(theirs)
+    commands = [LoadModel(1, "a"), generate(2), ForgetChat("chat"), generate(3)]
+    for command in commands[:2]:
+        ours.send(command)
+    assert inbox.next() == commands[0]
+    assert not inbox.is_cancelled(2)
+    for command in (*commands[2:], Cancel(2), Cancel(1)):
+        ours.send(command)
+    assert inbox.is_cancelled(1)
+    assert inbox.is_cancelled(2)
+    assert not inbox.is_cancelled(3)
+    assert [inbox.next() for _ in commands[1:]] == commands[1:]
+
+
+def test_a_stop_before_its_request_is_kept_and_one_after_the_answer_is_forgotten(
+    pipe: tuple[Connection, Connection],
+) -> None:
+    ours, theirs = pipe
+    inbox = Inbox(theirs)
+    ours.send(Cancel(5))
+    ours.send(generate(5))
+    command = inbox.next()
+    assert command == generate(5)
+    assert inbox.is_cancelled(5)
+    inbox.forget(command)
+    assert not inbox.is_cancelled(5)
+
+
+def test_shutdown_stops_what_runs_and_lets_what_waits_be_answered(pipe: tuple[Connection, Connection]) -> None:
+    ours, theirs = pipe
+    inbox = Inbox(theirs)
+    for command in (generate(1), generate(2), Shutdown(), generate(3)):
+        ours.send(command)
+    assert inbox.next() == generate(1)
+    assert inbox.is_cancelled(1)
+    assert inbox.next() == generate(2)
+    assert inbox.is_cancelled(2)
+    assert inbox.next() is None
+
+
+def test_a_client_that_is_gone_ends_everything(pipe: tuple[Connection, Connection]) -> None:
+    ours, theirs = pipe
+    inbox = Inbox(theirs)
+    ours.send(generate(1))
+    ours.close()
+    assert inbox.next() == generate(1)
+    assert inbox.is_cancelled(1)
+    assert inbox.next() is None
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (EngineError(ErrorCode.NO_MODEL, "No model.", "detail"), ErrorCode.NO_MODEL),
+        (MemoryError(), ErrorCode.OUT_OF_MEMORY),
+        (ZeroDivisionError("in a formula"), ErrorCode.INTERNAL),
+        (RecursionError(), ErrorCode.INTERNAL),
+    ],
+)
+def test_whatever_goes_wrong_is_the_one_answer(error: Exception, code: ErrorCode) -> None:
+    events: list[Event] = []
+
+    def carry_out(_command: Command) -> None:
+        raise error
+
+    answer(carry_out, generate(7), events.append)
+    answer(carry_out, ForgetChat("chat"), events.append)
+    assert [(event.request_id, event.code) for event in events if isinstance(event, Failed)] == [(7, code), (None, code)]
+    assert all(event.message.endswith(".") and "Error" not in event.message for event in events)
