@@ -53,12 +53,12 @@ class Inbox:
 
     def _take(self, *, wait: bool) -> None:
         try:
-            while self._pipe.poll(None if wait and not self._waiting else 0):
+            # What comes after Shutdown is for nobody.
+            while not self.is_closing and self._pipe.poll(None if wait and not self._waiting else 0):
                 command = self._pipe.recv()
                 if isinstance(command, Shutdown):
                     self.is_closing = True
-                    return
-                if isinstance(command, Cancel):
+                elif isinstance(command, Cancel):
                     self._cancelled.add(command.request_id)
                 else:
                     self._waiting.append(command)

@@ -94,5 +94,6 @@ def test_whatever_goes_wrong_is_the_one_answer(error: Exception, code: ErrorCode
 
     answer(carry_out, generate(7), events.append)
     answer(carry_out, ForgetChat("chat"), events.append)
-    assert [(event.request_id, event.code) for event in events if isinstance(event, Failed)] == [(7, code), (None, code)]
-    assert all(event.message.endswith(".") and "Error" not in event.message for event in events)
+    failures = [event for event in events if isinstance(event, Failed)]
+    assert [(failure.request_id, failure.code) for failure in failures] == [(7, code), (None, code)]
+    assert all(failure.message.endswith(".") and "Error" not in failure.message for failure in failures)
