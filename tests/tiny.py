@@ -29,7 +29,8 @@ class TinySpec:
 
     `n_head` and `n_head_kv` are one number or one per layer (per-layer `n_head`: deci only; an lfm2 layer with 0 KV
     heads is a short convolution, a deci layer with 0 KV heads is linear, with 0 heads empty). `head_size_v` may differ
-    from `head_size` only for deepseek2. `extra` holds further metadata, written as given.
+    from `head_size` only for deepseek2. `extra` holds further metadata, written as given. `weight_type` is f32 or q4_0,
+    which llama.cpp repacks on many CPUs; matrices only.
     """
 
     arch: str = "llama"
@@ -47,6 +48,7 @@ class TinySpec:
     seed: int = 0
     weight_scale: float = 0.08
     max_tensors_per_shard: int = 0
+    weight_type: str = "f32"
     extra: tuple[tuple[str, str | bool | int | float | tuple[int, ...]], ...] = ()
 
     @property
@@ -225,7 +227,11 @@ class _Model:
 
     def _add_weights(self, name: str, *shape: int) -> None:
         weights = self._random.standard_normal(shape, dtype=np.float32) * np.float32(self._spec.weight_scale)
-        self._writer.add_tensor(name, weights)
+        if self._spec.weight_type == "q4_0" and len(shape) == 2 and shape[1] % 32 == 0:
+            packed = gguf.quants.quantize(weights, gguf.GGMLQuantizationType.Q4_0)
+            self._writer.add_tensor(name, packed, raw_dtype=gguf.GGMLQuantizationType.Q4_0)
+        else:
+            self._writer.add_tensor(name, weights)
 
     def _add_ones(self, name: str, *shape: int) -> None:
         self._writer.add_tensor(name, np.ones(shape, np.float32))

@@ -1,0 +1,89 @@
+"""Plans a load, does it, and puts both side by side, in a process of its own with the devices that a test wants."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from contextlib import closing
+from pathlib import Path
+
+from engine.cache.plan import MemoryPlan
+from engine.cache.planning import buffer_device, memory_devices
+from engine.errors import EngineError
+from engine.messages import DeviceMemory
+from engine.native.backend import NativeContext, NativeModel
+from engine.native.devices import Ggml
+from engine.native.log import NativeLog
+from engine.native.meter import MemoryMeter
+from engine.native.report import Buffer
+from engine.settings import LoadSettings
+from tests.native.breakdown import BufferTypeBytes, memory_breakdown
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """`held`: what llama.cpp counts itself, per device; `reported`: what a load is said to hold afterwards."""
+
+    plan: MemoryPlan
+    held: dict[str, BufferTypeBytes]
+    reported: tuple[DeviceMemory, ...]
+
+
+@functools.cache
+def native() -> tuple[Ggml, NativeLog]:
+    """llama.cpp in this process, with all its back ends."""
+    log, library = NativeLog(write_to=None), Ggml()
+    library.load_backends()
+    return library, log
+
+
+def gpu_names() -> tuple[str, ...]:
+    """The GPUs of this process."""
+    return tuple(device.name for device in native()[0].devices() if device.kind in ("gpu", "igpu"))
+
+
+def backend_names() -> tuple[str, ...]:
+    """The back ends of this process."""
+    return native()[0].backends()
+
+
+def add_rpc_server(endpoint: str) -> str:
+    """Add the device of an RPC server; "" or why not."""
+    try:
+        native()[0].add_rpc_server(endpoint)
+    except EngineError as error:
+        return error.message
+    return ""
+
+
+def compare(path: Path, settings: LoadSettings) -> Comparison:
+    """Plan, then load for real."""
+    library, log = native()
+    with closing(MemoryMeter(library, log)) as meter:
+        plan = meter.plan(path, settings)
+        loaded = meter.load_settings(path, settings, plan)
+        with (
+            closing(NativeModel(path, loaded, log)) as model,
+            closing(NativeContext(model, loaded, log)) as context,
+        ):
+            return Comparison(plan, _held(library, context), meter.loaded_memory(model, context, loaded))
+
+
+def fit(path: Path, settings: LoadSettings) -> tuple[int, list[tuple[int, MemoryPlan]]]:
+    """Automatic GPU layers, and the plans with none to one layer more than that."""
+    with closing(MemoryMeter(*native())) as meter:
+        n_layers = meter.fit_gpu_layers(path, settings)
+        plans = [(n, meter.plan(path, dataclasses.replace(settings, n_gpu_layers=n))) for n in (n_layers, n_layers + 1)]
+    return n_layers, plans
+
+
+def _held(library: Ggml, context: NativeContext) -> dict[str, BufferTypeBytes]:
+    devices = memory_devices(library.devices())
+    held = {device.name: BufferTypeBytes(0, 0, 0) for device in devices}
+    for name, one in memory_breakdown(context.pointer).items():
+        device = buffer_device(Buffer(name, 0), devices)
+        so_far = held[device]
+        held[device] = BufferTypeBytes(
+            so_far.weights + one.weights, so_far.context + one.context, so_far.compute + one.compute
+        )
+    return held
