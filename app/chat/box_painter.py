@@ -46,10 +46,16 @@ class BoxPainter:
         elif block.table is not None:
             self._paint_table(painter, box)
         if box.built is not None:
+            painter.save()
+            if block.kind is Kind.CODE:
+                painter.setClipRect(box.rect.adjusted(1, 0, -1, 0), Qt.ClipOperation.IntersectClip)
             self._paint_chips(painter, box, self._tokens.pressed if view.is_user else self._tokens.code_chip)
             if selection is not None:
                 self._paint_selection(painter, box, *selection)
             self._paint_document(painter, box)
+            painter.restore()
+            if box.overflow and not block.is_continued:
+                self._paint_code_bar(painter, box)
 
     def _paint_containers(self, painter: QPainter, box: Box, previous: Box | None) -> None:
         """Quote bars, joined to the block before in the same quote, and item markers."""
@@ -124,6 +130,14 @@ class BoxPainter:
         painter.setClipRect(header, Qt.ClipOperation.IntersectClip)
         self._canvas.text(painter, name, box.x + 16, header, Look(tokens.text_2, self._sizes.meta, 500))
         painter.restore()
+
+    def _paint_code_bar(self, painter: QPainter, box: Box) -> None:
+        """Where in its long lines a card is scrolled to."""
+        track = box.width - 2 * self._sizes.radius_card
+        thumb = track * track / (track + box.overflow)
+        x = box.x + self._sizes.radius_card + (track - thumb) * min(1.0, box.scroll_x / box.overflow)
+        bar = QRectF(x, box.y + box.height - 7, thumb, 4)
+        self._canvas.fill(painter, bar, self._tokens.line_strong, 2)
 
     def _paint_table(self, painter: QPainter, box: Box) -> None:
         if box.built is None or box.built.table is None:

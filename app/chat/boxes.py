@@ -25,7 +25,7 @@ class Box:
     """One block laid out in a column.
 
     `x`, `y` are in the turn; `height` is an estimate until `lay_out`; `indent` is how far the containers of the block
-    push it to the right.
+    push it to the right and `scroll_x` how far long lines of code are scrolled.
     """
 
     def __init__(self, block: Block, is_quiet: bool) -> None:
@@ -37,6 +37,7 @@ class Box:
         self.y = 0.0
         self.width = 0.0
         self.height = 0.0
+        self.scroll_x = 0.0
         self.is_laid_out = False
         self.built: Built | None = None
         self._table_size = (0.0, 0.0)
@@ -56,10 +57,17 @@ class Box:
         """Where the document's corner lies, relative to the box."""
         if self.block.kind is Kind.CODE:
             top = CARD_HEADER + CARD_PADDING_Y if self.is_card_top else 0.0
-            return QPointF(CARD_PADDING_X, top)
+            return QPointF(CARD_PADDING_X - self.scroll_x, top)
         if self.block.kind is Kind.MATH and self.built is not None:
             return QPointF(max(0.0, (self.width - self.built.document.idealWidth()) / 2), 0.0)
         return QPointF(0.0, 0.0)
+
+    @property
+    def overflow(self) -> float:
+        """By how much a line of code is longer than its card is wide."""
+        if self.block.kind is not Kind.CODE or self.built is None:
+            return 0.0
+        return max(0.0, math.ceil(self.built.document.idealWidth()) - (self.width - 2 * CARD_PADDING_X))
 
     @property
     def table_size(self) -> tuple[float, float]:
@@ -102,7 +110,7 @@ class Box:
             self.built = factory.build(self.block, self.is_quiet)
         document = self.built.document
         if self.block.kind is Kind.CODE:
-            document.setTextWidth(self.width - 2 * CARD_PADDING_X)
+            document.setTextWidth(-1)
             bottom = 0.0 if self.block.is_continued else CARD_PADDING_Y
             self.height = self.text_origin.y() + document.size().height() + bottom
         elif self.built.table is not None:

@@ -26,6 +26,7 @@ from app.chat.highlight import highlight
 from app.theme import Theme
 
 CELL_PADDING_X = 14
+TAB_COLUMNS = 4
 CELL_PADDING_TOP = 4
 CELL_PADDING_BOTTOM = 7
 _HEADING_SIZES = {1: 1.45, 2: 1.25, 3: 1.1, 4: 1.0, 5: 1.0, 6: 1.0}
@@ -89,7 +90,11 @@ class DocumentFactory:
         document.setDocumentMargin(0)
         document.setDefaultFont(self._code if block.kind is Kind.CODE else self._body)
         option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        if block.kind is Kind.CODE:
+            option.setWrapMode(QTextOption.WrapMode.NoWrap)
+            option.setTabStopDistance(QFontMetricsF(self._code).horizontalAdvance(" " * TAB_COLUMNS))
+        else:
+            option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         document.setDefaultTextOption(option)
         document.documentLayout().registerHandler(FORMULA_TYPE, self._formulas)
         cursor = QTextCursor(document)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from app.chat.boxes import Box
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COPIED_MS = 1500
 AUTO_SCROLL_MS = 30
+CODE_STEP = 60.0
 
 Place = tuple[int, Hotspot]
 
@@ -114,6 +115,8 @@ class Interaction(QObject):
             if handler is not None:
                 handler(event)
                 return True
+        elif isinstance(event, QWheelEvent):
+            return self._on_wheel(event)
         elif kind == QEvent.Type.Leave:
             self._hover(None, None)
         elif kind == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -132,6 +135,13 @@ class Interaction(QObject):
             self.select_all()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._focused:
             self.activate(*self._focused)
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and self._focused and self._focused[1].box >= 0:
+            index, hotspot = self._focused
+            step = CODE_STEP if event.key() == Qt.Key.Key_Right else -CODE_STEP
+            self._transcript.views[index].scroll_code(hotspot.box, step)
+            self._transcript.update_turn_area(index)
+        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self._go_to_turn(-1 if event.key() == Qt.Key.Key_Up else 1)
         elif event.key() == Qt.Key.Key_Home:
             bar.setValue(0)
         elif event.key() == Qt.Key.Key_End:
@@ -161,6 +171,16 @@ class Interaction(QObject):
         self._transcript.announce(self._transcript.labels.what_it_does(places[target][1]))
         self._transcript.viewport().update()
         return True
+
+    def _go_to_turn(self, step: int) -> None:
+        """Bring the beginning of the message before or after the one at the upper edge to that edge."""
+        transcript = self._transcript
+        index = transcript.turn_at(QPointF(0, 1))
+        if index is None:
+            return
+        is_inside = step < 0 and transcript.turn_origin(index).y() < -1
+        target = min(max(index + (0 if is_inside else step), 0), len(transcript.views) - 1)
+        transcript.scroll_to_turn(transcript.views[target].turn.id)
 
     def _places(self) -> list[Place]:
         """What can be pressed on the screen, buttons of every turn included."""
@@ -215,7 +235,8 @@ class Interaction(QObject):
         self._focused = None
         self._pressed = self.place_at(point)
         position = self._transcript.position_at(point)
-        if self._pressed is not None or position is None:
+        is_link = self._pressed is not None and self._pressed[1].spot is Spot.LINK
+        if position is None or (self._pressed is not None and not is_link):
             return
         time, place = self._last_double_click
         is_near = (place - point).manhattanLength() < QApplication.startDragDistance()
@@ -269,8 +290,30 @@ class Interaction(QObject):
         pressed, self._pressed = self._pressed, None
         if pressed is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        if _is_same_place(self.place_at(event.position()), pressed):
+        # A link may also be where a selection begins.
+        if _is_same_place(self.place_at(event.position()), pressed) and self.selection.is_empty:
             self.activate(*pressed)
+
+    def _on_wheel(self, event: QWheelEvent) -> bool:
+        """Sideways over code, or with Shift, the long lines of the code are scrolled."""
+        delta = event.angleDelta()
+        distance = delta.x()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and not distance:
+            distance = delta.y()
+        if abs(distance) <= abs(delta.y()) and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            return False
+        return self._scroll_code(event.position(), -distance / 2)
+
+    def _scroll_code(self, point: QPointF, distance: float) -> bool:
+        index = self._transcript.turn_at(point)
+        if index is None:
+            return False
+        view = self._transcript.views[index]
+        box = view.box_at(point - self._transcript.turn_origin(index))
+        if box < 0 or not view.scroll_code(box, distance):
+            return False
+        self._transcript.update_turn_area(index)
+        return True
 
     def _on_auto_scroll(self) -> None:
         y, height = self._mouse.y(), self._transcript.viewport().height()
@@ -284,6 +327,9 @@ class Interaction(QObject):
         self._transcript.viewport().update()
 
     def _extend_to(self, point: QPointF) -> None:
+        column = self._transcript.column_rect()
+        if not column.left() + 8 < point.x() < column.right() - 8:
+            self._scroll_code(point, CODE_STEP / 3 if point.x() > column.center().x() else -CODE_STEP / 3)
         position = self._transcript.position_at(point)
         if position is not None and self.selection.anchor is not None:
             self.selection.set(self.selection.anchor, position)

@@ -229,12 +229,27 @@ class TurnView:
 
     def code_of(self, box_index: int) -> str:
         """The whole code of the card that begins at a box."""
-        parts = [self.boxes[box_index].block.text()]
-        for box in self.boxes[box_index + 1 :]:
-            if box.block.kind is not Kind.CODE or not box.block.continues:
-                break
-            parts.append(box.block.text())
-        return "\n".join(parts)
+        return "\n".join(box.block.text() for box in self._card_of(box_index))
+
+    def scroll_code(self, box_index: int, distance: float) -> bool:
+        """Scroll the lines of a card of code to the right; False if that is no card, or all of it can be seen."""
+        if self.boxes[box_index].block.kind is not Kind.CODE:
+            return False
+        card = self._card_of(box_index)
+        overflow = max(box.overflow for box in card)
+        x = min(max(0.0, card[0].scroll_x + distance), overflow)
+        for box in card:
+            box.scroll_x = x
+        return overflow > 0
+
+    def _card_of(self, box_index: int) -> list[Box]:
+        """The parts of the card of code that a box belongs to."""
+        first = last = box_index
+        while self.boxes[first].block.continues:
+            first -= 1
+        while self.boxes[last].block.is_continued:
+            last += 1
+        return self.boxes[first : last + 1]
 
     def box_at(self, point: QPointF) -> int:
         """The index of the box nearest to a point of the turn, or -1 if there is none."""
@@ -316,7 +331,7 @@ def _updated(old: list[Box], blocks: list[Block], is_quiet: bool, factory: Docum
     for i, block in enumerate(blocks):
         if i < len(old):
             box = old[i]
-            if box.block != block:
+            if box.block is not block and box.block != block:
                 if box.block.containers == block.containers and box.block.kind is block.kind:
                     box.take_block(block, factory)
                 else:

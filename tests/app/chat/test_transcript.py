@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QLabel, QToolButton
+from PySide6.QtGui import QAccessible, QGuiApplication, QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
 from app.chat import Action, Turn, TurnState, Visibility
 from app.chat.documents import SafeDocument
+from app.chat.menu import transcript_menu
 from app.chat.transcript import Transcript
 from app.theme import Mode
 from tests.app.chat.samples import ANSWER, EVERYTHING, chat
@@ -145,6 +146,55 @@ def test_code_is_copied_whole(qtbot, show):
     transcript.verticalScrollBar().setValue(0)
     press(qtbot, transcript, 0, "Copy this code")
     assert QGuiApplication.clipboard().text() == code
+
+
+def test_long_lines_of_code_are_scrolled_sideways(qtbot, show):
+    transcript = show(Turn("a", "assistant", "```\n" + "x" * 60 + " " + "y" * 200 + "\nshort\n```"))
+    before = transcript.grab().toImage()
+    at = QPointF(part(transcript, 0, "Copy this code").bottomLeft() + QPoint(-80, 30))
+    for sideways in (-400, 4000):
+        delta = QPoint(sideways, 0)
+        wheel = QWheelEvent(
+            at, transcript.viewport().mapToGlobal(at), QPoint(), delta, Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(transcript.viewport(), wheel)
+        assert (transcript.grab().toImage() == before) == (sideways > 0)
+
+
+def test_going_from_message_to_message(qtbot, show):
+    transcript = show(*chat(40))
+    transcript.setFocus()
+    transcript.scroll_to_turn("10")
+    alt = Qt.KeyboardModifier.AltModifier
+    for key, turn in ((Qt.Key.Key_Down, 11), (Qt.Key.Key_Down, 12), (Qt.Key.Key_Up, 11)):
+        qtbot.keyClick(transcript, key, alt)
+        assert abs(top_of(transcript, turn)) <= 2
+
+
+def test_versions_of_a_turn(qtbot, show):
+    transcript = show(Turn("a", "assistant", "Second try.", variant=(2, 3)))
+    for words, action in (("version before", Action.PREVIOUS), ("version after", Action.NEXT)):
+        with qtbot.waitSignal(transcript.action_requested) as asked:
+            press(qtbot, transcript, 0, words)
+        assert tuple(asked.args) == ("a", action)
+    transcript.update_turn("a", variant=None)
+    with pytest.raises(AssertionError):
+        part(transcript, 0, "version")
+
+
+def test_the_menu_copies_the_message_and_the_link(show):
+    transcript = show(Turn("a", "assistant", "[words](https://example.org/x)"))
+    at = QPointF(part(transcript, 0, "example.org").center())
+    menu = transcript_menu(transcript, at)
+    texts = {action.text(): action for action in menu.actions()}
+    assert not texts["Copy"].isEnabled()
+    texts["Copy message"].trigger()
+    assert QGuiApplication.clipboard().text() == "[words](https://example.org/x)"
+    texts["Copy link address"].trigger()
+    assert QGuiApplication.clipboard().text() == "https://example.org/x"
+    texts["Select all"].trigger()
+    assert transcript.selected_markdown() == "[words](https://example.org/x)"
 
 
 def test_a_link_is_told_and_not_opened(qtbot, show):
