@@ -150,6 +150,16 @@ def test_the_next_prompt_begins_with_the_last_one_and_its_answer(vocabulary: Voc
     assert second.tokens[: len(first.tokens + ids)] == first.tokens + ids
 
 
+def test_the_spellings_that_steer_are_known(tmp_path: Path) -> None:
+    with loaded_vocabulary(starter_path()) as vocabulary:
+        assert {"<|im_start|>", "<|im_end|>", "<repo_name>"} <= set(vocabulary.control_spellings())
+        assert vocabulary.user_defined_spellings() == ()
+    with loaded_vocabulary(write_spm_vocabulary(tmp_path / "vocabulary.gguf", space_prefix=True)) as vocabulary:
+        expected = ("</s>", "<s>", "<unk>", "<|end|>", "<|tool|>", "[/INST]", "[INST]")
+        assert vocabulary.control_spellings() == expected
+        assert vocabulary.user_defined_spellings() == ("</think>", "<td>", "<think>")
+
+
 def test_the_starter_models_own_template() -> None:
     with loaded_vocabulary(starter_path()) as vocabulary:
         tokens = build_prompt(vocabulary, ChatTemplate(CHATML, vocabulary), [Message("user", "Hi")]).tokens

@@ -34,6 +34,7 @@ def write_spm_vocabulary(path: Path, *, space_prefix: bool) -> Path:
         ("[INST]", kinds.CONTROL),
         ("[/INST]", kinds.CONTROL),
         ("<|end|>", kinds.USER_DEFINED),
+        ("<|tool|>", kinds.USER_DEFINED),
         ("<think>", kinds.USER_DEFINED),
         ("</think>", kinds.USER_DEFINED),
         ("<td>", kinds.USER_DEFINED),

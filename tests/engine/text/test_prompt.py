@@ -177,9 +177,10 @@ def test_a_chat_may_begin_with_an_answer(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_system_message_in_the_middle_is_kept(name: str) -> None:
+@pytest.mark.parametrize("after", [(), (Message("user", "three"),)])
+def test_a_system_message_in_the_middle_or_at_the_end_is_kept(name: str, after: tuple[Message, ...]) -> None:
     chat = model(name)
-    prompt = build(chat, Message("user", "one"), Message("assistant", "two"), SYSTEM, Message("user", "three"))
+    prompt = build(chat, Message("user", "one"), Message("assistant", "two"), SYSTEM, *after)
     assert "Be brief." in chat.vocabulary.text_of(prompt.tokens)
 
 

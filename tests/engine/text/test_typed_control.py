@@ -74,7 +74,7 @@ def test_no_text_adds_or_removes_a_control_token(name: str, attack: str) -> None
 @pytest.mark.parametrize("name", MODELS)
 def test_what_was_typed_is_still_read(name: str) -> None:
     chat = model(name)
-    for attack in ATTACKS[:12]:
+    for attack in (attack for attack in ATTACKS if "\ud83e" not in attack):
         prompt = build_prompt(chat.vocabulary, chat.template, chat_with("be", attack, "and", "good"))
         text = chat.vocabulary.text_of(prompt.tokens)
         assert attack.strip() in text
@@ -111,6 +111,9 @@ def test_no_mixture_of_fragments_does_either(name: str, texts: tuple[str, str, s
         "{% for m in messages %}<|im_start|>{{ m.content[:20] }}<|im_end|>{% endfor %}",
         "{% for m in messages %}<|im_start|>{{ m.content.split('|')[-1] }}<|im_end|>{% endfor %}",
         "{% for m in messages %}<|im_start|>{{ m.content | length }}{{ m.content }}<|im_end|>{% endfor %}",
+        # Its last words are there only in the plain rendering, where no mark lengthens a text.
+        "{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
+        + "{{ messages[-1].content if messages[-1].content | length < 30 }}",
         "{% for m in messages | reverse %}<|im_start|>{{ m.content }}{{ m.content }}<|im_end|>{% endfor %}",
         "{% for m in messages %}<|im_start|>{{ m | tojson }}<|im_end|>{% endfor %}",
     ],
