@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import functools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +29,8 @@ SEQUENCE = 0
 """The one llama.cpp sequence id in use: the active chat owns the whole context."""
 INTERRUPT_PERIOD_S = 0.02
 """How often a running decode looks whether it should stop; looking at every callback costs 30 % of decoding."""
+SLOW_TOKEN_S = 0.1
+"""Where a token takes longer, its decode can be stopped too; below, the callback alone costs 4 to 15 % of it."""
 
 GGML_TYPE_BF16 = 30
 """ggml's number for bf16, which the binding does not name."""
@@ -92,7 +95,7 @@ class NativeModel:
             progress_callback=progress,
         )
         if settings.tensor_split:
-            params.tensor_split = shares
+            set_fields(params, tensor_split=shares)
         with log.capture() as self.load_log:
             self.pointer = llama.llama_model_load_from_file(str(path).encode(), params)
         if not self.pointer:
@@ -122,7 +125,7 @@ class NativeModel:
     def n_layer(self) -> int:
         return int(llama.llama_model_n_layer(self.pointer))
 
-    @property
+    @functools.cached_property
     def n_layer_gpu(self) -> int:
         """Layers that lie on a GPU, without the output layer."""
         return sum(device != "CPU" for device in read_load(self.load_log).layer_devices[: self.n_layer])
@@ -153,7 +156,8 @@ def load_error(path: Path, log_lines: Sequence[str]) -> EngineError:
     detail = "\n".join(log_lines[-12:])
     return EngineError(
         ErrorCode.MODEL_LOAD_FAILED,
-        f"llama.cpp can't load {path.name}: it may need a newer Kvasir, or the file is damaged. Download it again, or choose another.",
+        f"llama.cpp can't load {path.name}: it may need a newer Kvasir, or the file is damaged. "
+        "Download it again, or choose another.",
         detail,
     )
 
@@ -206,6 +210,7 @@ class NativeContext:
             self._batch.seq_id[i][0] = SEQUENCE
         self._abort = llama.ggml_abort_callback(self._on_abort_asked)
         self._interrupt: Callable[[], bool] | None = None
+        self._token_s = 0.0
         self._next_look = 0.0
         self._is_shift_pending = False
         self.traits = memory_traits(model, self.pointer, settings)
@@ -223,8 +228,9 @@ class NativeContext:
     ) -> DecodeOutcome:
         """Evaluate up to ``n_batch`` tokens at ``first_position`` and on, which must follow the last cell's position.
 
-        ``interrupt`` is asked every 20 ms on the CPU whether to stop; a stopped decode keeps the micro-batches that
-        were done. It is not asked while a shift is pending, which stopped half-way would be done twice in some layers.
+        ``interrupt`` is asked every 20 ms on the CPU whether to stop, but not for a single token where these take no
+        time; a stopped decode keeps the micro-batches that were done. It is not asked while a shift is pending, which
+        stopped half-way would be done twice in some layers.
         The last token's logits are computed (all of them with ``all_logits``).
         """
         n_tokens = len(tokens)
@@ -233,15 +239,22 @@ class NativeContext:
         self._fill_batch(tokens, first_position, all_logits)
         if self._is_shift_pending:
             interrupt, self._is_shift_pending = None, False
-        if interrupt is not None:
-            self._interrupt, self._next_look = interrupt, time.monotonic() + INTERRUPT_PERIOD_S
+        is_watched = interrupt is not None and (n_tokens > 1 or self._token_s > SLOW_TOKEN_S)
+        started = time.monotonic()
+        if is_watched:
+            self._interrupt, self._next_look = interrupt, started + INTERRUPT_PERIOD_S
             llama.llama_set_abort_callback(self.pointer, self._abort, None)
         try:
             result = int(llama.llama_decode(self.pointer, self._batch))
+            if interrupt is not None and self._model.n_layer_gpu:
+                # Or the next chunks would be queued before anyone could stop them.
+                self.synchronize()
         finally:
-            if interrupt is not None:
+            if is_watched:
                 llama.llama_set_abort_callback(self.pointer, llama.ggml_abort_callback(0), None)
                 self._interrupt = None
+        if n_tokens == 1:
+            self._token_s = time.monotonic() - started
         if result == 0:
             return DecodeOutcome(DecodeStatus.DONE, n_tokens)
         # What llama.cpp says it keeps: whole micro-batches before the one that failed.
