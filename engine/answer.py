@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 USAGE_PERIOD_S = 0.05
 """At most twenty usage events a second."""
+MEASURABLE_TOKENS = 32
+"""The speed of reading fewer tokens than this says nothing about a longer prompt."""
 RECOMPUTE_NOTICE_TOKENS = 64
 """Evaluating fewer tokens again than this is not worth a word."""
 
@@ -61,6 +63,7 @@ class Answer:
         self._ids: list[int] = []
         self._text: dict[TextKind, list[str]] = {kind: [] for kind in TextKind}
         self._next_usage = 0.0
+        self._last_told: tuple[int, float] | None = None
         self._first_token_at: float | None = None
 
     def give(self) -> None:
@@ -93,6 +96,11 @@ class Answer:
         ended = time.perf_counter()
         self._tell_usage(feed, now=True)
         counts = self._manager.counts
+        prefill_tps = _rate(feed.n_fed, fed - feed_started)
+        if feed.n_fed >= MEASURABLE_TOKENS:
+            self._loaded.read_tps = prefill_tps
+        read_tps = self._loaded.read_tps
+        n_saved = min(feed.n_reused, self._manager.sequence.n_cached)
         stats = GenerationStats(
             n_prompt=feed.n_prompt,
             n_reused=feed.n_reused,
@@ -101,10 +109,12 @@ class Answer:
             n_generated=len(self._ids),
             n_evicted=counts.n_evicted,
             n_recomputed=counts.n_recomputed,
-            prefill_tps=_rate(feed.n_fed, fed - feed_started),
+            prefill_tps=prefill_tps,
             decode_tps=_rate(len(self._ids), ended - fed),
             ttft_ms=1000 * ((self._first_token_at or ended) - started),
             seed=self._seed,
+            read_tps=read_tps,
+            reuse_saved_ms=1000 * n_saved / read_tps if read_tps else None,
         )
         is_whole = reason is not FinishReason.STOP_STRING
         self._emit(
@@ -191,7 +201,16 @@ class Answer:
             used_bytes=loaded.used_kv_bytes(n_used),
             allocated_bytes=loaded.used_kv_bytes(n_cells),
             spans=spans(sequence, manager.turns, limits),
+            tokens_per_second=self._current_rate(),
         )
+
+    def _current_rate(self) -> float | None:
+        """Tokens a second since the last usage event; None around the first token."""
+        now, before = (len(self._ids), time.perf_counter()), self._last_told
+        self._last_told = now
+        if before is None or before[0] in (0, now[0]):
+            return None
+        return _rate(now[0] - before[0], now[1] - before[1])
 
 
 def _rate(n_tokens: int, seconds: float) -> float:

@@ -13,8 +13,17 @@ from typing import Any
 
 from engine.cache.plan import MemoryPlan
 from engine.errors import ErrorCode
+from engine.facts import CacheUsage as CacheUsage
+from engine.facts import Device as Device
+from engine.facts import DeviceMemory as DeviceMemory
+from engine.facts import GenerationStats as GenerationStats
+from engine.facts import KvFormula as KvFormula
+from engine.facts import KvTerm as KvTerm
+from engine.facts import ModelFacts as ModelFacts
+from engine.facts import Span as Span
+from engine.facts import SpanState as SpanState
 from engine.settings import LoadSettings, PolicySettings, SamplingSettings
-from engine.text.chat import Message as Message  # noqa: PLC0414 - part of what crosses the pipe
+from engine.text.chat import Message as Message
 
 
 @dataclass(frozen=True)
@@ -85,18 +94,6 @@ class Shutdown(Command):
     """End the process; all memory goes back."""
 
 
-@dataclass(frozen=True)
-class Device:
-    """A place where weights and KV can lie, as llama.cpp sees it. Bytes; ``kind`` is "cpu", "gpu", "igpu" or "accel"."""
-
-    name: str
-    description: str
-    kind: str
-    backend: str
-    free_bytes: int
-    total_bytes: int
-
-
 class LoadStage(StrEnum):
     READING = "reading"
     WEIGHTS = "weights"
@@ -117,111 +114,6 @@ class FinishReason(StrEnum):
 class TextKind(StrEnum):
     ANSWER = "answer"
     REASONING = "reasoning"
-
-
-class SpanState(StrEnum):
-    """What became of a run of tokens of the sequence."""
-
-    CACHED = "cached"
-    EVICTED = "evicted"
-    SKIPPED = "skipped"
-
-
-@dataclass(frozen=True)
-class Span:
-    """A run of tokens ``[start, end)`` of the sequence that share a turn and a state.
-
-    ``message_index`` points into the messages of the request (None: template tokens that belong to no message);
-    ``is_sink`` marks tokens that are never evicted.
-    """
-
-    start: int
-    end: int
-    state: SpanState
-    role: str
-    message_index: int | None
-    is_sink: bool
-
-
-@dataclass(frozen=True)
-class CacheUsage:
-    """The cache as it is. ``n_cells`` = used + free; tokens and cells are the same unit, ``*_bytes`` are bytes."""
-
-    chat_id: str
-    n_cells: int
-    n_used: int
-    n_sink: int
-    n_window: int
-    n_evicted: int
-    n_skipped: int
-    n_reused: int
-    n_until_eviction: int | None
-    n_renumbered: int
-    n_recomputed: int
-    next_position: int
-    used_bytes: int
-    allocated_bytes: int
-    spans: tuple[Span, ...]
-
-
-@dataclass(frozen=True)
-class DeviceMemory:
-    """Bytes that a load put on one device."""
-
-    device: str
-    weights_bytes: int
-    kv_bytes: int
-    recurrent_bytes: int
-    compute_bytes: int
-    output_bytes: int
-
-
-@dataclass(frozen=True)
-class ModelFacts:
-    """The loaded model and the context it runs in, as llama.cpp made them."""
-
-    path: str
-    name: str
-    architecture: str
-    quantization: str
-    n_params: int
-    size_bytes: int
-    n_layer: int
-    n_layer_gpu: int
-    n_ctx: int
-    n_ctx_train: int
-    n_batch: int
-    n_ubatch: int
-    type_k: str
-    type_v: str
-    flash_attn: bool
-    kv_bytes_per_token: float
-    kv_k_bytes: int
-    kv_v_bytes: int
-    policies: tuple[str, ...]
-    default_policy: str
-    devices: tuple[DeviceMemory, ...]
-
-
-@dataclass(frozen=True)
-class GenerationStats:
-    """What a request cost, in tokens, milliseconds and tokens per second.
-
-    ``n_prompt`` = ``n_reused`` + ``n_skipped`` + ``n_fed``: the sequence had it already (evicted or not), it never needs
-    to be fed, it was evaluated. ``n_fed`` counts the last token sampled before, whose evaluation this request pays.
-    """
-
-    n_prompt: int
-    n_reused: int
-    n_skipped: int
-    n_fed: int
-    n_generated: int
-    n_evicted: int
-    n_recomputed: int
-    prefill_tps: float
-    decode_tps: float
-    ttft_ms: float
-    seed: int
 
 
 class NoticeCode(StrEnum):
@@ -258,13 +150,17 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class EngineReady(Event):
-    """The process is up. ``versions`` by library; ``backends`` as loaded; a CPU-only build has no GPU in ``devices``."""
+    """The process is up. ``versions`` by library; ``backends`` as loaded; a CPU-only build has no GPU in ``devices``.
+
+    ``process_id`` is the system's number of the engine process.
+    """
 
     versions: dict[str, str]
     backends: tuple[str, ...]
     devices: tuple[Device, ...]
     cpu_variant: str
     cpu_variants: tuple[str, ...] = ()
+    process_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -334,7 +230,7 @@ class CacheChanged(Event):
 
 @dataclass(frozen=True)
 class TokensCounted(Event):
-    """``n_tokens`` of the whole chat with the draft, ``n_draft`` for the draft's turn alone, ``n_room`` for a newest message."""
+    """``n_tokens`` of the chat with the draft, ``n_draft`` of the draft's turn; ``n_room`` for a newest message."""
 
     request_id: int
     n_tokens: int

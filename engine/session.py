@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ import psutil
 
 from engine.answer import Answer
 from engine.cache import check, window
+from engine.cache.formula import kv_formula
 from engine.cache.geometry import CacheShape, kv_bytes, layer_bytes_per_token, layer_cells, recurrent_bytes
 from engine.cache.manager import CacheManager
 from engine.errors import EngineError, ErrorCode
@@ -68,6 +70,7 @@ class LoadedModel:
         self.context = context
         self.template: ChatTemplate = load_template(model.vocabulary, info.chat_template)
         self.chat_id = ""
+        self.read_tps: float | None = None
         self.manager = CacheManager(context, feed_size=self._feed_size())
         self.shape = CacheShape(
             n_ctx=context.traits.n_cells,
@@ -128,7 +131,11 @@ class Session:
         backends = self._ggml.load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
         unreachable = self._add_rpc_servers()
         devices = self._ggml.devices()
-        emit(EngineReady(versions(), backends.names, devices, backends.cpu_variant, backends.cpu_variants))
+        emit(
+            EngineReady(
+                versions(), backends.names, devices, backends.cpu_variant, backends.cpu_variants, process_id=os.getpid()
+            )
+        )
         for name in backends.failed:
             # A GPU back end whose driver is not there is the normal case on most machines.
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, f"The back end {name} can't be used here.", self._log.tail()))
@@ -186,6 +193,7 @@ class Session:
         if self._is_cancelled(command.request_id):
             self._emit(LoadCancelled(command.request_id))
             return
+        started = time.perf_counter()
         self._emit(LoadProgress(command.request_id, LoadStage.READING, 0.0))
         info = read_model_info(Path(command.path))
         require_chat_model(info)
@@ -207,7 +215,8 @@ class Session:
             self._emit(adjusted)
         for notice in self._loaded.template.notices:
             self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
-        self._emit(ModelLoaded(command.request_id, facts(self._loaded, devices)))
+        load_ms = 1000 * (time.perf_counter() - started)
+        self._emit(ModelLoaded(command.request_id, replace(facts(self._loaded, devices), load_ms=load_ms)))
 
     def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings, meter: MemoryMeter) -> LoadSettings:
         """Decide how many layers go to the GPU where that is left to Kvasir: as many as fit."""
@@ -354,4 +363,6 @@ def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
         policies=tuple(policies),
         default_policy=policies[0],
         devices=devices,
+        kv_formula=kv_formula(info, loaded.shape),
+        settings=settings,
     )

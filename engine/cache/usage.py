@@ -47,7 +47,9 @@ def _spans_between(
         turn = turns[turn_index] if turns else None
         is_sink = start < limits.n_sink and runs[run_index].state is SpanState.CACHED
         role, message_index = (turn.role, turn.message_index) if turn else ("", None)
-        yield Span(start, end, runs[run_index].state, role, message_index, is_sink)
+        run = runs[run_index]
+        position = None if run.first_position is None else run.first_position + start - run.start
+        yield Span(start, end, run.state, role, message_index, is_sink, position)
 
 
 def n_until_eviction(sequence: TokenSequence, limits: Limits) -> int | None:

@@ -28,6 +28,20 @@ class _InitParams(ctypes.Structure):
     _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
 
 
+class _Properties(ctypes.Structure):
+    """ggml_backend_dev_props; what the device can do is left unread at its end."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("description", ctypes.c_char_p),
+        ("memory_free", ctypes.c_size_t),
+        ("memory_total", ctypes.c_size_t),
+        ("type", ctypes.c_int),
+        ("device_id", ctypes.c_char_p),
+        ("capabilities", ctypes.c_bool * 16),
+    )
+
+
 class _Feature(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("value", ctypes.c_char_p))
 
@@ -65,10 +79,7 @@ class Ggml:
             "ggml_backend_dev_name": (ctypes.c_char_p, [ctypes.c_void_p]),
             "ggml_backend_dev_description": (ctypes.c_char_p, [ctypes.c_void_p]),
             "ggml_backend_dev_type": (ctypes.c_int, [ctypes.c_void_p]),
-            "ggml_backend_dev_memory": (
-                None,
-                [ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)],
-            ),
+            "ggml_backend_dev_get_props": (None, [ctypes.c_void_p, ctypes.POINTER(_Properties)]),
             "ggml_backend_dev_backend_reg": (ctypes.c_void_p, [ctypes.c_void_p]),
             "ggml_backend_dev_supports_op": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_void_p]),
             "ggml_backend_buft_name": (ctypes.c_char_p, [ctypes.c_void_p]),
@@ -122,15 +133,16 @@ class Ggml:
         return tuple(self._device(self._c.dev_get(i)) for i in range(self._c.dev_count()))
 
     def _device(self, pointer: int) -> Device:
-        free, total = ctypes.c_size_t(0), ctypes.c_size_t(0)
-        self._c.dev_memory(pointer, ctypes.byref(free), ctypes.byref(total))
+        properties = _Properties()
+        self._c.dev_get_props(pointer, ctypes.byref(properties))
         return Device(
             name=_text(self._c.dev_name(pointer)),
             description=_text(self._c.dev_description(pointer)),
             kind=self._kind(pointer),
             backend=_text(self._c.reg_name(self._c.dev_backend_reg(pointer))),
-            free_bytes=free.value,
-            total_bytes=total.value,
+            free_bytes=properties.memory_free,
+            total_bytes=properties.memory_total,
+            bus_id=_text(properties.device_id) or None,
         )
 
     def flash_attention_pairs(self, backend: str) -> frozenset[str] | None:
