@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from engine.cache.plan import MemoryPlan
 from engine.cache.planning import buffer_device, memory_devices
-from engine.errors import EngineError
+from engine.errors import EngineError, ErrorCode
 from engine.messages import DeviceMemory
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
 from engine.native.report import Buffer
-from engine.settings import LoadSettings
+from engine.settings import CacheType, FlashAttention, LoadSettings
 from tests.native.breakdown import BufferTypeBytes, memory_breakdown
 
 
@@ -75,6 +77,23 @@ def fit(path: Path, settings: LoadSettings) -> tuple[int, list[tuple[int, Memory
         n_layers = meter.fit_gpu_layers(path, settings)
         plans = [(n, meter.plan(path, dataclasses.replace(settings, n_gpu_layers=n))) for n in (n_layers, n_layers + 1)]
     return n_layers, plans
+
+
+def make_all(path: Path, types: Sequence[CacheType]) -> tuple[int, int]:
+    """Plan every pair of types with every flash attention; how many were planned, and how many refused as settings."""
+    n_made = n_refused = 0
+    with closing(MemoryMeter(*native())) as meter:
+        for type_k, type_v, flash_attn in itertools.product(types, types, FlashAttention):
+            settings = LoadSettings(n_ctx=256, type_k=type_k, type_v=type_v, flash_attn=flash_attn, n_gpu_layers=0)
+            try:
+                meter.plan(path, settings)
+            except EngineError as error:
+                if error.code is not ErrorCode.SETTING_INVALID:
+                    raise
+                n_refused += 1
+            else:
+                n_made += 1
+    return n_made, n_refused
 
 
 def _held(library: Ggml, context: NativeContext) -> dict[str, BufferTypeBytes]:

@@ -25,8 +25,8 @@ from tests.native import plan_comparison
 from tests.native.plan_comparison import Comparison
 from tests.tiny import TinySpec, write_tiny_model
 
-# Without the file mapped, a buffer's size is what it holds.
-SETTINGS = LoadSettings(n_ctx=512, n_threads=1, n_gpu_layers=GpuLayers.ALL, use_mmap=False)
+# Without the file mapped, a buffer's size is what it holds; sizes of 768 cells are not what the log rounds them to.
+SETTINGS = LoadSettings(n_ctx=768, n_threads=1, n_gpu_layers=GpuLayers.ALL, use_mmap=False)
 Q8_0 = replace(SETTINGS, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0)
 MIXED = replace(SETTINGS, type_k=CacheType.Q8_0, type_v=CacheType.Q4_0, n_ctx=700)
 NO_FLASH = replace(SETTINGS, flash_attn=FlashAttention.OFF)
@@ -139,6 +139,18 @@ def test_planned_memory_is_what_is_taken(name: str, call: Call, tmp_path: Path) 
     on_gpu = sum(device.kv_bytes + device.recurrent_bytes for device in result.plan.devices if device.name != "CPU")
     has_gpu = len(result.plan.devices) > 1
     assert bool(on_gpu) == (has_gpu and settings.offload_kqv)
+
+
+@pytest.mark.parametrize(
+    "spec", [TinySpec(), TinySpec(head_size=80), WINDOW, TinySpec(arch="deepseek2"), RECURRENT, PER_LAYER], ids=str
+)
+def test_what_passes_the_check_can_be_made(spec: TinySpec, call: Call, tmp_path: Path) -> None:
+    path = write_tiny_model(tmp_path / "model.gguf", spec)
+    types = (CacheType.F16, CacheType.BF16, CacheType.Q8_0, CacheType.IQ4_NL)
+    n_made, n_refused = call(plan_comparison.make_all, path, types)
+    assert n_made + n_refused == len(types) ** 2 * len(FlashAttention)
+    assert n_made
+    assert n_refused
 
 
 @pytest.mark.parametrize("use_mmap", [False, True])
