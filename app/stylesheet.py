@@ -53,6 +53,7 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border:
 QLineEdit:disabled, QSpinBox:disabled, QComboBox:disabled { color: $text_3; background: $side; }
 QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: url("$icon_dir/arrow-$scheme.svg"); width: 14px; height: 14px; }
+QSpinBox, QDoubleSpinBox { qproperty-alignment: 'AlignRight | AlignVCenter'; padding-right: 28px; }
 QSpinBox::up-button, QDoubleSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right;
     width: 22px; border: none; margin: 3px 3px 0 0; }
 QSpinBox::down-button, QDoubleSpinBox::down-button { subcontrol-origin: border;
@@ -101,12 +102,12 @@ QProgressBar::chunk { background: $accent; border-radius: 3px; }
 QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
-QSlider { background: transparent; min-height: 20px; }
+QSlider { background: transparent; min-height: 24px; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line_strong; }
 QSlider::sub-page:horizontal { height: 4px; background: $accent; border-radius: 2px; }
 QSlider::handle:horizontal { background: $ground; border: 2px solid $accent; width: 12px; height: 12px;
     margin: -6px 0; border-radius: 8px; }
-QSlider:focus::handle:horizontal { background: $accent; }
+QSlider::handle:horizontal:focus { background: $accent; }
 QTabBar::tab { background: transparent; color: $text_2; padding: 8px 12px; border: none;
     border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
