@@ -272,7 +272,8 @@ class CacheManager:
     def append(self, token: int, interrupt: Interrupt | None = None) -> AppendResult:
         """Evaluate one sampled token, making room for it as the policy says.
 
-        ``interrupt`` is asked while room is made, not while the token is decoded: it is over too soon.
+        An interruption while room is made can be gone on from: append the token again. One of the token itself takes a
+        state back to its last checkpoint, from where ``begin`` goes on.
         """
         return self.extend([token], interrupt)
 
@@ -289,8 +290,8 @@ class CacheManager:
                 return AppendResult.INTERRUPTED
         if not self._make_positions(len(tokens), interrupt):
             return AppendResult.INTERRUPTED
-        self._cells.decode(tokens, len(self.sequence), all_logits=all_logits)
-        return AppendResult.CACHED
+        is_whole = self._cells.decode(tokens, len(self.sequence), interrupt, all_logits=all_logits)
+        return AppendResult.CACHED if is_whole else AppendResult.INTERRUPTED
 
     def _make_room_in_answer(self, n_new: int, interrupt: Interrupt | None) -> bool:
         """Evict a chunk, or evaluate the newest turns again; False if interrupted."""

@@ -73,7 +73,10 @@ class TokenSequence:
     @property
     def next_position(self) -> int:
         """The position that the next token gets: one more than the last cached one's."""
-        return next((run.end_position for run in reversed(self._runs) if run.state is SpanState.CACHED), 0)
+        for run in reversed(self._runs):
+            if run.state is SpanState.CACHED:
+                return run.end_position
+        return 0
 
     def count(self, state: SpanState) -> int:
         """How many tokens are in a state."""
@@ -122,11 +125,12 @@ class TokenSequence:
             return
         start = len(self._tokens)
         self._tokens.extend(tokens)
-        run = Run(start, start + len(tokens), state, first_position)
-        if self._runs and self._runs[-1].continues(run):
-            self._runs[-1] = replace(self._runs[-1], end=run.end)
+        last = self._runs[-1] if self._runs else None
+        # Once for each sampled token: only one run is made.
+        if last is not None and last.state is state and (first_position is None or last.end_position == first_position):
+            self._runs[-1] = Run(last.start, start + len(tokens), state, last.first_position)
         else:
-            self._runs.append(run)
+            self._runs.append(Run(start, start + len(tokens), state, first_position))
 
     def evict(self, start: int, end: int) -> int:
         """Mark the cached tokens of ``[start, end)`` as evicted; how many they were."""
