@@ -50,7 +50,7 @@ $$
 
     indented code
 
-[ref]: https://example.org/ref
+[zebra]: https://example.org/giraffe
 """
 )
 
