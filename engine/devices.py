@@ -1,0 +1,229 @@
+"""How full this machine's memory and its GPUs are now, as the system and NVIDIA's driver tell it; free of llama.cpp."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import psutil
+
+from engine.facts import Device, DeviceMemory
+
+RETRY_SAMPLES = 30
+"""A driver that failed is asked again after so many samples."""
+
+
+class SampleProblem(StrEnum):
+    """Why a device's numbers are missing or old."""
+
+    NOT_LIVE = "not_live"
+    """No driver tells: the numbers are those that the engine saw when it started."""
+    GPU_LOST = "gpu_lost"
+    DRIVER_MISMATCH = "driver_mismatch"
+    NO_PERMISSION = "no_permission"
+    DRIVER_FAILED = "driver_failed"
+
+
+@dataclass(frozen=True)
+class DeviceSample:
+    """The memory of one device, in bytes: what there is, what everybody uses, and what the engine's process uses.
+
+    ``name`` is llama.cpp's name of the device, or the driver's where the engine has no use for it. ``process_bytes`` is
+    None where the driver doesn't tell. With a ``problem`` other than NOT_LIVE the numbers are 0.
+    """
+
+    name: str
+    description: str
+    total_bytes: int = 0
+    used_bytes: int = 0
+    process_bytes: int | None = None
+    problem: SampleProblem | None = None
+
+
+@dataclass(frozen=True)
+class MemoryShares:
+    """What fills a device, in bytes: together they are its total.
+
+    ``rest_bytes`` is what the engine's process holds beside weights, KV and buffers: the driver's context, libraries.
+    """
+
+    weights_bytes: int
+    kv_bytes: int
+    compute_bytes: int
+    rest_bytes: int
+    others_bytes: int
+    free_bytes: int
+
+
+def memory_shares(sample: DeviceSample, held: DeviceMemory | None) -> MemoryShares:
+    """Divide a device's memory between the engine, other programs and nobody.
+
+    ``held``: what the loaded model took there. Weights that are mapped from the file count as the model's, although the
+    system would give their pages to others; recurrent state counts as KV, output buffers as compute.
+    """
+    weights = held.weights_bytes if held is not None else 0
+    kv = held.kv_bytes + held.recurrent_bytes if held is not None else 0
+    compute = held.compute_bytes + held.output_bytes if held is not None else 0
+    if sample.problem is SampleProblem.NOT_LIVE:
+        rest, others = 0, sample.used_bytes
+    elif sample.process_bytes is not None:
+        rest = max(0, sample.process_bytes - weights - kv - compute)
+        others = max(0, sample.used_bytes - sample.process_bytes)
+    else:
+        rest, others = 0, max(0, sample.used_bytes - weights - kv - compute)
+    free = max(0, sample.total_bytes - weights - kv - compute - rest - others)
+    return MemoryShares(weights, kv, compute, rest, others, free)
+
+
+class DeviceSampler:
+    """Samples devices; nothing it meets is raised. ``nvml`` is the module pynvml, or anything with its functions."""
+
+    def __init__(self, nvml: Any = None) -> None:
+        self._nvml = nvml if nvml is not None else _import_nvml()
+        self._is_open = False
+        self._problem: SampleProblem | None = None
+        self._n_until_retry = 0
+
+    def sample(self, devices: Sequence[Device], process_id: int | None) -> tuple[DeviceSample, ...]:
+        """This machine's RAM first, then every GPU: NVIDIA's as the driver sees them, others as the engine saw them.
+
+        ``devices`` are the engine's; ``process_id`` its process.
+        """
+        cards = dict(self._cards(process_id))
+        samples = [sample_ram(process_id)]
+        for device in devices:
+            if device.kind not in ("gpu", "igpu"):
+                continue
+            card = cards.pop(device.bus_id, None) if device.bus_id is not None else None
+            if card is None:
+                samples.append(_as_at_start(device, self._problem))
+            else:
+                samples.append(
+                    DeviceSample(
+                        device.name,
+                        device.description,
+                        card.total_bytes,
+                        card.used_bytes,
+                        card.process_bytes,
+                        card.problem,
+                    )
+                )
+        return (*samples, *cards.values())
+
+    def close(self) -> None:
+        """Let go of the driver."""
+        if self._is_open:
+            self._is_open = False
+            with contextlib.suppress(self._nvml.NVMLError):
+                self._nvml.nvmlShutdown()
+
+    def _cards(self, process_id: int | None) -> Iterator[tuple[str, DeviceSample]]:
+        """Every NVIDIA card by its PCI address."""
+        if not self._open():
+            return
+        try:
+            n_cards = self._nvml.nvmlDeviceGetCount()
+        except self._nvml.NVMLError as error:
+            self._fail(error)
+            return
+        for index in range(n_cards):
+            name = f"GPU {index}"
+            try:
+                handle = self._nvml.nvmlDeviceGetHandleByIndex(index)
+                address = _pci_address(self._nvml.nvmlDeviceGetPciInfo(handle).busId)
+            except self._nvml.NVMLError as error:
+                # A card that is gone has no address any more.
+                yield name, DeviceSample(name, "", problem=self._named(error))
+                continue
+            yield address, self._card(name, handle, process_id)
+
+    def _card(self, name: str, handle: Any, process_id: int | None) -> DeviceSample:
+        nvml = self._nvml
+        try:
+            description = _text(nvml.nvmlDeviceGetName(handle))
+            memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+        except nvml.NVMLError as error:
+            return DeviceSample(name, "", problem=self._named(error))
+        return DeviceSample(
+            name, description, int(memory.total), int(memory.used), self._process_bytes(handle, process_id)
+        )
+
+    def _process_bytes(self, handle: Any, process_id: int | None) -> int | None:
+        """What a process holds on a card; None if the driver won't say, or counts processes of another container."""
+        for list_processes in (
+            self._nvml.nvmlDeviceGetComputeRunningProcesses,
+            self._nvml.nvmlDeviceGetGraphicsRunningProcesses,
+        ):
+            with contextlib.suppress(self._nvml.NVMLError):
+                for process in list_processes(handle):
+                    if process.pid == process_id and process.usedGpuMemory is not None:
+                        return int(process.usedGpuMemory)
+        return None
+
+    def _open(self) -> bool:
+        if self._nvml is None or self._is_open:
+            return self._is_open
+        if self._n_until_retry > 0:
+            self._n_until_retry -= 1
+            return False
+        try:
+            self._nvml.nvmlInit()
+        except self._nvml.NVMLError as error:
+            self._fail(error)
+            return False
+        self._is_open, self._problem = True, None
+        return True
+
+    def _fail(self, error: Exception) -> None:
+        """No card can be asked for a while. A machine without the driver is no problem."""
+        self.close()
+        self._n_until_retry = RETRY_SAMPLES
+        missing = {self._nvml.NVML_ERROR_LIBRARY_NOT_FOUND, self._nvml.NVML_ERROR_DRIVER_NOT_LOADED}
+        self._problem = None if getattr(error, "value", None) in missing else self._named(error)
+
+    def _named(self, error: Exception) -> SampleProblem:
+        return {
+            self._nvml.NVML_ERROR_GPU_IS_LOST: SampleProblem.GPU_LOST,
+            self._nvml.NVML_ERROR_NOT_FOUND: SampleProblem.GPU_LOST,
+            self._nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: SampleProblem.DRIVER_MISMATCH,
+            self._nvml.NVML_ERROR_NO_PERMISSION: SampleProblem.NO_PERMISSION,
+        }.get(getattr(error, "value", None), SampleProblem.DRIVER_FAILED)
+
+
+def sample_ram(process_id: int | None) -> DeviceSample:
+    """This machine's memory. Of a process only what is its own counts, not what it shares with files."""
+    memory = psutil.virtual_memory()
+    process_bytes = None
+    if process_id is not None:
+        with contextlib.suppress(psutil.Error):
+            used = psutil.Process(process_id).memory_info()
+            process_bytes = used.rss - getattr(used, "shared", 0)
+    return DeviceSample("CPU", "", memory.total, memory.total - memory.available, process_bytes)
+
+
+def _as_at_start(device: Device, problem: SampleProblem | None) -> DeviceSample:
+    if problem is not None and device.backend == "CUDA":
+        return DeviceSample(device.name, device.description, problem=problem)
+    used = device.total_bytes - device.free_bytes
+    return DeviceSample(device.name, device.description, device.total_bytes, used, None, SampleProblem.NOT_LIVE)
+
+
+def _import_nvml() -> Any:
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    return pynvml
+
+
+def _pci_address(bus_id: bytes | str) -> str:
+    """NVML writes "00000000:C1:00.0" where llama.cpp writes "0000:c1:00.0"."""
+    domain, _, rest = _text(bus_id).lower().partition(":")
+    return f"{domain[-4:]}:{rest}"
+
+
+def _text(raw: bytes | str) -> str:
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
