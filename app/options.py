@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from engine import __version__
+
 
 @dataclass(frozen=True)
 class Options:
@@ -28,6 +30,9 @@ class _Parser(argparse.ArgumentParser):
 def parse(arguments: list[str]) -> Options:
     """Read the command line; ends the process with a sentence if it makes no sense."""
     parser = _Parser(prog="kvasir", description="A desktop chat for local models whose KV cache you can see and steer.")
+    parser.add_argument("--version", action="version", version=f"Kvasir {__version__}")
+    # File managers give the file without an option, and start the program with nothing when there is none.
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE.gguf", help="the same as --model FILE.gguf")
     parser.add_argument("--model", type=Path, metavar="PATH", help="the GGUF file to load")
     parser.add_argument("--data-dir", type=Path, metavar="DIR", help="keep all files of the user in this folder")
     parser.add_argument(
@@ -44,9 +49,10 @@ def parse(arguments: list[str]) -> Options:
         help="send this once the model is ready; repeatable, each after the answer before",
     )
     found = parser.parse_args(arguments)
-    if found.model is not None and not found.model.is_file():
-        parser.exit(1, f"kvasir: there is no file {found.model}. Give --model the path of a GGUF file.\n")
-    model = found.model.absolute() if found.model is not None else None
+    model = found.model or found.file
+    if model is not None and not model.is_file():
+        parser.exit(1, f"kvasir: there is no file {model}. Give --model the path of a GGUF file.\n")
+    model = model.absolute() if model is not None else None
     return Options(model, found.data_dir, found.screenshot, tuple(found.send))
 
 

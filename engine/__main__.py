@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from engine import __version__
 from engine.errors import EngineError, ErrorCode
 
 COMMANDS = {
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Answers are in any language, whatever the terminal says it can show.
             stream.reconfigure(encoding="utf-8", errors="replace")
     parser = Parser(prog="kvasir-engine", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"Kvasir {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = next((argument for argument in arguments if argument in COMMANDS), None)
     for name, words in COMMANDS.items():
