@@ -133,13 +133,11 @@ class Conversation:
             return None
         # An answer cut at a stop string comes without ids: its text is not all that was sampled.
         ids = event.token_ids or None
-        if not answer.before.text and not answer.before.reasoning:
-            message = Message("assistant", event.text, event.reasoning, ids)
-        else:
+        if answer.before.text or answer.before.reasoning:
             # Ids are only known for the whole message if they were known for its beginning.
             before = answer.before.token_ids
             ids = before + ids if before is not None and ids is not None else None
-            message = answer.message(ids)
+        message = answer.message(ids)
         state = TurnState.STOPPED if event.reason is FinishReason.CANCELLED else TurnState.DONE
         return self._end(answer, message, state, event)
 

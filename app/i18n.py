@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QLibraryInfo, QLocale, QObject, QTranslator
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTime, QTranslator
 
 LANGUAGES = {"en": "English", "zh_CN": "简体中文"}
 """Complete languages, each named as its people do."""
@@ -40,8 +40,8 @@ class Languages(QObject):
         language = self._choice if self._choice != SYSTEM else system_language(QLocale.system())
         self._language = language
         QLocale.setDefault(_locale(language, QLocale.system()))
-        for translator in self._installed:
-            QCoreApplication.removeTranslator(translator)
+        for old in self._installed:
+            QCoreApplication.removeTranslator(old)
         qt_folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
         self._installed = [
             translator
@@ -89,7 +89,7 @@ def bytes_text(n_bytes: float) -> str:
 
 def time_text(moment: datetime) -> str:
     """The time of day."""
-    return QLocale().toString(QDateTime(moment).time(), QLocale.FormatType.ShortFormat)
+    return QLocale().toString(QTime(moment.hour, moment.minute), QLocale.FormatType.ShortFormat)
 
 
 class EngineWords:

@@ -29,7 +29,6 @@ def prepare_logs(folder: Path) -> Path:
     logger = logging.getLogger("kvasir")
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
-    logger.propagate = False
     _drop_old(folder)
     return engine_log
 

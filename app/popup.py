@@ -15,6 +15,7 @@ class Popup(QWidget):
     def __init__(self, parent: QWidget, width: int) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self._owner = parent
         self._width = width
         self.card = QFrame(self)
         self.card.setObjectName("popupCard")
@@ -27,7 +28,7 @@ class Popup(QWidget):
 
     def open_at(self, anchor: QWidget | None) -> None:
         """Show below a widget, or for None centred near the top of the window, always inside of it."""
-        window = self.parentWidget().window()
+        window = self._owner.window()
         area = QRect(window.mapToGlobal(QPoint(0, 0)), window.size()).adjusted(EDGE, EDGE, -EDGE, -EDGE)
         self.setFixedWidth(min(self._width, area.width()))
         self.fit(area.height())

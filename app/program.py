@@ -29,7 +29,7 @@ from app.logs import close_logs, prepare_logs
 from app.main_window import Column, MainWindow
 from app.models.engine_details import EngineDetails
 from app.models.file_drop import FileDrop
-from app.models.opener import ModelOpener
+from app.models.opener import ModelOpener, check_model_file
 from app.models.picker import ModelPicker
 from app.notices import Notices
 from app.options import Options, folders
@@ -62,15 +62,21 @@ translate = QCoreApplication.translate
 
 
 class Program:
-    """Every object of the window's process; ``make_engine`` is given the function that takes events."""
+    """Every object of the window's process.
+
+    ``make_engine`` is given the function that takes events; ``check_model`` raises EngineError for a file that can't be
+    a chat model.
+    """
 
     def __init__(
         self,
         app: QApplication,
         options: Options,
         make_engine: Callable[[Callable[[Event], None]], Engine] | None = None,
+        check_model: Callable[[Path], None] = check_model_file,
     ) -> None:
         self._options = options
+        self.exit_code = 0
         self._started = time.monotonic()
         where = folders(options.data_dir)
         self._engine_log = prepare_logs(where.logs)
@@ -89,12 +95,12 @@ class Program:
         else:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
-        self.opener = ModelOpener(self.session)
+        self.opener = ModelOpener(self.session, check_model)
         self._build_window()
         self._connect_engine()
         self._connect_actions()
         self._connect_window()
-        self._unattended = self._make_unattended()
+        self.unattended = self._make_unattended()
         for problem in self._problems:
             self._tell_problem(problem)
         self.store.on_problem = self._tell_problem
@@ -132,7 +138,7 @@ class Program:
         self.details = EngineDetails(self.theme, self._read_log, self.window)
         self.dialog: PreferencesDialog | None = None
         self.chat = ChatSession(self.session, self.transcript, self.composer, lambda: self.store.current)
-        self.teller = EngineNotices(self.notices, self.session, EngineWords(ENGINE_SENTENCES), self._read_log)
+        self.teller = EngineNotices(self.notices, self.session, EngineWords(map(str, ENGINE_SENTENCES)), self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         self._refresh_recent()
 
@@ -164,7 +170,7 @@ class Program:
         self.chat.must_choose_model.connect(self._on_must_choose)
         self.chat.changed.connect(self._refresh_actions)
         self.chat.editing_changed.connect(lambda is_on: self.teller.tell_editing() if is_on else None)
-        self.details.restart_requested.connect(self.session.restart)
+        self.details.restart_requested.connect(self._restart)
         self._on_status(self.session.status)
 
     def _connect_actions(self) -> None:
@@ -241,6 +247,9 @@ class Program:
 
     def _start_engine(self) -> None:
         self.session.start()
+        self._load_first()
+
+    def _load_first(self) -> None:
         last = self.store.current.last_model
         if self._options.model is not None:
             self.opener.open(str(self._options.model))
@@ -249,13 +258,17 @@ class Program:
         else:
             self._load_starter()
 
+    def _restart(self) -> None:
+        self.session.restart()
+        self._load_first()
+
     def _load_starter(self) -> None:
         try:
             self.opener.open(str(starter_path()))
         except EngineError as error:
             self.teller.tell_refused(error)
-            if self._unattended is not None:
-                self._unattended.give_up(error.message)
+            if self.unattended is not None:
+                self.unattended.give_up(error.message)
 
     def _on_status(self, status: EngineStatus) -> None:
         self.top_bar.set_status(status)
@@ -341,8 +354,8 @@ class Program:
     def _on_unattended_ended(self, code: int, sentence: str) -> None:
         if sentence:
             print(f"kvasir: {sentence}", file=sys.stderr)
+        self.exit_code = code
         self.window.close()
-        QApplication.exit(code)
 
     def _on_closing(self) -> None:
         self.sampling_panel.flush()
@@ -371,7 +384,7 @@ def run(options: Options) -> int:
     sys.excepthook = program.on_exception
     try:
         program.show()
-        return app.exec()
+        return app.exec() or program.exit_code
     finally:
         sys.excepthook = sys.__excepthook__
         program.close()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 # fmt: off
-ENGINE_SENTENCES: tuple[str, ...] = (
+ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens needs {} for K and V, and {} are free: make it smaller, or choose q8_0 or q4_0 for K and V."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens needs {} for K and V: make it smaller."),
     QT_TRANSLATE_NOOP("Engine", "An eviction of {} tokens would empty the window of {}: choose at most {}."),
     QT_TRANSLATE_NOOP("Engine", "Batches have {} tokens, not {}: no more fit the context."),
+    QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip)."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."),
     QT_TRANSLATE_NOOP("Engine", "Micro-batches have {} tokens, not {}: no more fit a batch."),
     QT_TRANSLATE_NOOP("Engine", "No RPC worker answers at {}: start one there, or remove it from the settings."),
@@ -17,7 +19,7 @@ ENGINE_SENTENCES: tuple[str, ...] = (
     QT_TRANSLATE_NOOP("Engine", "Something went wrong inside Kvasir. Your text is safe; try again."),
     QT_TRANSLATE_NOOP("Engine", "The back end {} can't be used here."),
     QT_TRANSLATE_NOOP("Engine", "The cache could not be copied."),
-    QT_TRANSLATE_NOOP("Engine", "The cache was full: the oldest turns were dropped and {n} tokens are read again."),
+    QT_TRANSLATE_NOOP("Engine", "The cache was full: the oldest turns were dropped and {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "The engine can't be started: close other programs, or install Kvasir again."),
     QT_TRANSLATE_NOOP("Engine", "The engine crashed {} ({}). Your text is safe; try again, or choose other settings."),
     QT_TRANSLATE_NOOP("Engine", "The engine ended unexpectedly {} (exit code {}). Your text is safe; try again."),
@@ -45,12 +47,12 @@ ENGINE_SENTENCES: tuple[str, ...] = (
     QT_TRANSLATE_NOOP("Engine", "This model's chat template can't be read."),
     QT_TRANSLATE_NOOP("Engine", "This model's chat template can't write this chat: start a new chat, or choose another model."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "This model's chat template did not come to an end, so it was stopped. Choose another model, or a newer file of this one."),  # noqa: E501
-    QT_TRANSLATE_NOOP("Engine", "This model's memory can't be rolled back to the change, so {n} tokens are read again."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "This model's memory can't be rolled back to the change, so {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "This model's memory is {}, so tokens can't be taken out of it: choose recompute or stop instead of {}."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "This processor's fastest code stopped the engine, so Kvasir now uses {}. Answers may be a little slower."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention, so it is on, whether it is fast here or not."),
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention: set flash attention to auto or on, or use f16 for V."),
-    QT_TRANSLATE_NOOP("Engine", "What stands before the change had left the cache, so {n} tokens are read again."),
+    QT_TRANSLATE_NOOP("Engine", "What stands before the change had left the cache, so {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "Your text holds control words of this model; an invisible space in them keeps them text."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} Kvasir uses the {} form instead; answers may be worse than the model can do."),
     QT_TRANSLATE_NOOP("Engine", "{} can't store this model's {}: its blocks of {} don't divide the head size {}. Use f16, bf16 or f32 for {}."),  # noqa: E501
@@ -71,9 +73,8 @@ ENGINE_SENTENCES: tuple[str, ...] = (
     QT_TRANSLATE_NOOP("Engine", "“{}” is one of {} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{}.gguf”."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” translates pictures or sound for another model. Choose that model's own file."),
-    QT_TRANSLATE_NOOP("Engine", "“{}” {}."),
 )
-SETTING_WORDS: tuple[str, ...] = (
+SETTING_WORDS = (
     QT_TRANSLATE_NOOP("Settings", "Context window"),
     QT_TRANSLATE_NOOP("Settings", "Tokens the cache has cells for, rounded up to a multiple of 256. KV memory grows in proportion."),  # noqa: E501
     QT_TRANSLATE_NOOP("Settings", "tokens"),

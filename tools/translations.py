@@ -122,10 +122,10 @@ def source_texts() -> str:
         "from PySide6.QtCore import QT_TRANSLATE_NOOP",
         "",
         "# fmt: off",
-        "ENGINE_SENTENCES: tuple[str, ...] = (",
+        "ENGINE_SENTENCES = (",
         *(f'    QT_TRANSLATE_NOOP("Engine", {_literal(text)}),  # noqa: E501' for text in engine_sentences()),
         ")",
-        "SETTING_WORDS: tuple[str, ...] = (",
+        "SETTING_WORDS = (",
         *(f'    QT_TRANSLATE_NOOP("Settings", {_literal(text)}),  # noqa: E501' for text in setting_words()),
         ")",
     ]

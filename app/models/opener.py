@@ -34,7 +34,7 @@ class ModelOpener(QObject):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._check = check
+        self.check = check
         self._newest = 0
         self._checked.connect(self._on_checked, Qt.ConnectionType.QueuedConnection)
 
@@ -48,7 +48,7 @@ class ModelOpener(QObject):
     def _look(self, number: int, path: str) -> None:
         error: EngineError | None = None
         try:
-            self._check(Path(path))
+            self.check(Path(path))
         except EngineError as found:
             error = found
         self._checked.emit(number, path, error)

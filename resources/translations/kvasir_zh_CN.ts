@@ -539,6 +539,14 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -567,7 +575,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The cache was full: the oldest turns were dropped and {n} tokens are read again.</source>
+        <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -679,7 +687,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This model&apos;s memory can&apos;t be rolled back to the change, so {n} tokens are read again.</source>
+        <source>This model&apos;s memory can&apos;t be rolled back to the change, so {} tokens are read again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What stands before the change had left the cache, so {} tokens are read again.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -696,10 +708,6 @@
     </message>
     <message>
         <source>V in {} needs flash attention: set flash attention to auto or on, or use f16 for V.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What stands before the change had left the cache, so {n} tokens are read again.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -780,10 +788,6 @@
     </message>
     <message>
         <source>“{}” translates pictures or sound for another model. Choose that model&apos;s own file.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>“{}” {}.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1650,6 +1654,18 @@
     </message>
     <message>
         <source>Show the version after</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy link address</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Select all</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

@@ -1,0 +1,114 @@
+"""The engine's state in a word, worked out from what it says."""
+
+from __future__ import annotations
+
+from app.engine_status import EngineState, EngineStatus
+from engine.errors import ErrorCode
+from engine.messages import (
+    EngineLost,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    LoadCancelled,
+    LoadProgress,
+    LoadStage,
+    LossOutcome,
+    ModelLoaded,
+    ModelUnloaded,
+    PrefillProgress,
+    TextGenerated,
+    TextKind,
+)
+from tests.app.fake_engine import READY, model_facts, stats
+
+
+def after(status: EngineStatus, *events: Event) -> EngineStatus:
+    for event in events:
+        status = status.after(event)
+    return status
+
+
+def lost(outcome: LossOutcome, *request_ids: int) -> EngineLost:
+    return EngineLost(-9, outcome, ErrorCode.ENGINE_CRASHED, "It died.", "log", request_ids)
+
+
+LOADED = after(EngineStatus().when_loading(1, "/a.gguf"), READY, ModelLoaded(1, model_facts("/a.gguf")))
+ANSWERING = LOADED.when_answering(2)
+
+
+def test_a_start_a_load_and_an_answer():
+    status = EngineStatus()
+    assert status.state is EngineState.STARTING
+    assert after(status, READY).state is EngineState.NO_MODEL
+    status = status.when_loading(1, "/a.gguf")
+    assert status.state is EngineState.STARTING, "there is no process yet"
+    status = after(status, READY)
+    assert status.state is EngineState.LOADING
+    status = after(status, LoadProgress(1, LoadStage.WEIGHTS, 0.5))
+    assert 0.3 < status.fraction < 0.6
+    status = after(status, ModelLoaded(1, model_facts()))
+    assert status.can_answer
+    status = after(status.when_answering(2), PrefillProgress(2, 30, 120, 0))
+    assert (status.state, status.fraction) == (EngineState.READING, 0.25)
+    status = after(status, TextGenerated(2, TextKind.ANSWER, "Hi"))
+    assert status.state is EngineState.ANSWERING
+    assert after(status, Finished(2, FinishReason.END_OF_TURN, stats(), "Hi", "", (1,))).can_answer
+
+
+def test_progress_never_goes_back_or_beyond():
+    status = after(EngineStatus().when_loading(1, "/a.gguf"), READY)
+    seen = []
+    for stage in LoadStage:
+        for fraction in (-1.0, 0.0, 0.5, 1.0, 7.0):
+            status = after(status, LoadProgress(1, stage, fraction))
+            seen.append(status.fraction)
+    assert seen == sorted(seen)
+    assert seen[0] >= 0
+    assert seen[-1] == 1.0
+
+
+def test_events_of_an_old_request_change_nothing():
+    for event in (
+        PrefillProgress(1, 1, 2, 0),
+        TextGenerated(1, TextKind.ANSWER, "old"),
+        Finished(1, FinishReason.CANCELLED, stats(), "", "", ()),
+        Failed(1, ErrorCode.DECODE_FAILED, "Old."),
+        Failed(None, ErrorCode.INTERNAL, "Nobody's."),
+    ):
+        assert after(ANSWERING, event) == ANSWERING
+    newer = LOADED.when_loading(5, "/b.gguf")
+    assert after(newer, LoadProgress(1, LoadStage.WEIGHTS, 0.9)) == newer
+    assert after(newer, ModelLoaded(1, model_facts("/a.gguf"))) == newer
+
+
+def test_after_a_crash_the_model_is_loaded_again_under_an_id_of_the_client():
+    status = after(ANSWERING, lost(LossOutcome.RESTARTED, 2))
+    assert (status.state, status.answer_request, status.facts) == (EngineState.STARTING, None, None)
+    status = after(status, READY, LoadProgress(9, LoadStage.WEIGHTS, 0.1), ModelLoaded(9, model_facts("/a.gguf")))
+    assert status.can_answer
+
+
+def test_a_crash_while_loading_leaves_no_model():
+    status = after(EngineStatus().when_loading(1, "/a.gguf"), READY, lost(LossOutcome.RESTARTED, 1), READY)
+    assert (status.state, status.model_path) == (EngineState.NO_MODEL, None)
+
+
+def test_an_engine_that_is_given_up_has_stopped():
+    assert after(ANSWERING, lost(LossOutcome.GAVE_UP, 2)).state is EngineState.STOPPED
+
+
+def test_a_load_that_is_refused_before_it_begins_leaves_the_model_there():
+    status = after(LOADED.when_loading(3, "/b.gguf"), Failed(3, ErrorCode.SETTING_INVALID, "No."))
+    assert status.can_answer
+    assert status.facts.path == status.model_path == "/a.gguf"
+
+
+def test_a_load_that_fails_later_leaves_none():
+    begun = after(LOADED.when_loading(3, "/b.gguf"), LoadProgress(3, LoadStage.READING, 0.1))
+    for end in (Failed(3, ErrorCode.MODEL_TRUNCATED, "No."), LoadCancelled(3)):
+        assert after(begun, end).state is EngineState.NO_MODEL
+
+
+def test_unloading():
+    assert after(LOADED, ModelUnloaded(), READY).state is EngineState.NO_MODEL

@@ -1,0 +1,79 @@
+"""A form made from declarations: every setting, its words and its bounds."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit
+
+from app.settings.form import SettingsForm
+from engine.settings import CacheType, LoadSettings, PolicySettings, SamplingSettings, declarations
+
+
+@pytest.fixture
+def make_form(qtbot):
+    def make(settings) -> SettingsForm:
+        form = SettingsForm(settings)
+        qtbot.addWidget(form)
+        return form
+
+    return make
+
+
+@pytest.mark.parametrize("settings", [SamplingSettings(), LoadSettings(), PolicySettings()])
+def test_every_declared_setting_has_a_named_field_with_help(make_form, settings):
+    form = make_form(settings)
+    assert form.settings == settings
+    for declaration in declarations(type(settings)):
+        control = form.field(declaration.name).findChild(object, f"{declaration.name}Input")
+        assert control.accessibleName() == declaration.label
+        assert declaration.help in control.toolTip()
+
+
+def type_into(qtbot, form: SettingsForm, name: str, text: str) -> QLineEdit:
+    line = form.findChild(QLineEdit, f"{name}Input")
+    line.selectAll()
+    qtbot.keyClicks(line, text)
+    if not text:
+        qtbot.keyClick(line, Qt.Key.Key_Delete)
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    return line
+
+
+def test_a_typed_value_is_told_in_its_type(make_form, qtbot):
+    form = make_form(SamplingSettings())
+    told = []
+    form.edited.connect(told.append)
+    type_into(qtbot, form, "temperature", "1.5")
+    type_into(qtbot, form, "seed", "42")
+    type_into(qtbot, form, "seed", "")
+    assert told == [
+        SamplingSettings(temperature=1.5),
+        SamplingSettings(temperature=1.5, seed=42),
+        SamplingSettings(temperature=1.5),
+    ]
+
+
+@pytest.mark.parametrize("text", ["hot", "-1", "5.01", "nan", "1e999"])
+def test_what_is_out_of_bounds_stays_typed_and_changes_nothing(make_form, qtbot, text):
+    form = make_form(SamplingSettings())
+    told = []
+    form.edited.connect(told.append)
+    line = type_into(qtbot, form, "temperature", text)
+    error = form.field("temperature").findChild(QLabel, "settingError")
+    assert not error.isHidden()
+    assert "from 0 to 5" in error.text()
+    assert (line.text(), told, form.settings) == (text, [], SamplingSettings())
+    type_into(qtbot, form, "temperature", "2")
+    assert error.isHidden()
+
+
+def test_a_choice_and_a_switch(make_form, qtbot):
+    form = make_form(LoadSettings())
+    told = []
+    form.edited.connect(told.append)
+    combo = form.findChild(QComboBox, "type_kInput")
+    combo.setCurrentIndex(combo.findData("q8_0"))
+    combo.activated.emit(combo.currentIndex())
+    form.findChild(QCheckBox, "swa_fullInput").click()
+    assert told[-1] == LoadSettings(type_k=CacheType.Q8_0, swa_full=True)
