@@ -22,6 +22,7 @@ Composer(theme): the text edit is "composer", its buttons "sendButton" and "stop
     text(), set_text(text), clear(), focus()
     set_busy(bool)                          an answer is being written: Stop instead of Send
     set_queued(bool)                        what was sent waits for the model
+    set_editing(bool)                       an earlier message is being changed; Esc then emits stop_requested
     set_can_send(bool)                      whether there is anyone to send to; typing stays possible
     set_room(n_tokens, n_room)              tokens of the draft and tokens left; None hides the line
     add_tool(widget)                        a control at the left under the text

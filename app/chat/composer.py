@@ -71,6 +71,7 @@ class Composer(QWidget):
         self._theme = theme
         self._is_busy = False
         self._is_queued = False
+        self._is_editing = False
         self._can_send = True
         self._room: tuple[int, int] | None = None
         self._card = QFrame(self)
@@ -128,6 +129,11 @@ class Composer(QWidget):
     def set_queued(self, is_queued: bool) -> None:
         """What was sent waits for the model; Stop takes it back."""
         self._is_queued = is_queued
+        self._refresh()
+
+    def set_editing(self, is_editing: bool) -> None:
+        """An earlier message is here to be changed; Esc asks to stop that."""
+        self._is_editing = is_editing
         self._refresh()
 
     def set_can_send(self, can_send: bool) -> None:
@@ -214,6 +220,8 @@ class Composer(QWidget):
             self._hint.setText(self.tr("Will be sent when the model is ready"))
         elif self._is_busy:
             self._hint.setText(self.tr("Esc to stop"))
+        elif self._is_editing:
+            self._hint.setText(self.tr("Editing your message  ·  Esc to leave it as it was"))
         else:
             self._hint.setText(self.tr("Enter to send  ·  Shift+Enter for a new line"))
 
@@ -234,7 +242,7 @@ class Composer(QWidget):
         self.text_changed.emit(self.text())
 
     def _on_stop(self) -> None:
-        if self._is_busy or self._is_queued:
+        if self._is_busy or self._is_queued or self._is_editing:
             self.stop_requested.emit()
 
     def _on_focus_changed(self, has_focus: bool) -> None:

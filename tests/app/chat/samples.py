@@ -48,6 +48,10 @@ $$
 
 <b>bold?</b> <img src="file:///etc/passwd"> ![alt words](https://example.org/cat.png) List<int>
 
+<div onclick="run()">
+secretive words
+</div>
+
     indented code
 
 [zebra]: https://example.org/giraffe

@@ -61,6 +61,15 @@ def test_escape_and_the_button_stop_only_while_there_is_something_to_stop(qtbot,
         qtbot.mouseClick(button(composer, "stopButton"), Qt.MouseButton.LeftButton)
 
 
+def test_escape_leaves_editing_and_enter_still_sends(qtbot, composer):
+    composer.set_text("changed")
+    composer.set_editing(True)
+    with qtbot.waitSignal(composer.stop_requested):
+        qtbot.keyClick(editor(composer), Qt.Key.Key_Escape)
+    with qtbot.waitSignal(composer.send_requested):
+        qtbot.keyClick(editor(composer), Qt.Key.Key_Return)
+
+
 @pytest.mark.parametrize("hold", [Composer.set_busy, Composer.set_queued])
 def test_no_second_message_is_sent_while_one_is_on_its_way(qtbot, composer, hold):
     composer.set_text("next")
