@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from engine import __version__
 from engine.answer import Answer
 from engine.cache import check, window
 from engine.cache.formula import kv_formula
@@ -326,14 +327,16 @@ def cpu_only_message(backends: Sequence[str]) -> str:
 
 def versions() -> dict[str, str]:
     """Versions that a bug report needs."""
-    names = {"kvasir": "kvasir", "llama_cpp": "llama-cpp-python"}
-    found = {"python": platform.python_version(), "system": platform.platform(terse=True)}
-    for key, name in names.items():
-        try:
-            found[key] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[key] = "unknown"
-    return found
+    try:
+        binding = importlib.metadata.version("llama-cpp-python")
+    except importlib.metadata.PackageNotFoundError:
+        binding = "unknown"
+    return {
+        "python": platform.python_version(),
+        "system": platform.platform(terse=True),
+        "kvasir": __version__,
+        "llama_cpp": binding,
+    }
 
 
 def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
