@@ -76,6 +76,8 @@ def test_half_a_surrogate_pair_is_a_question_mark(vocabulary: Vocabulary) -> Non
 
 def test_a_long_text_fits(vocabulary: Vocabulary) -> None:
     assert len(vocabulary.tokenize("水" * 5000, parse_special=False)) >= 5000
+    # SentencePiece puts a space behind each user-defined token: more tokens than bytes.
+    assert len(vocabulary.tokenize("~a" * 5000, parse_special=False)) >= 10_000
 
 
 def test_control_tokens_are_silent_and_come_only_when_asked_for(vocabulary: Vocabulary) -> None:
@@ -157,7 +159,7 @@ def test_the_spellings_that_steer_are_known(tmp_path: Path) -> None:
     with loaded_vocabulary(write_spm_vocabulary(tmp_path / "vocabulary.gguf", space_prefix=True)) as vocabulary:
         expected = ("</s>", "<s>", "<unk>", "<|end|>", "<|tool|>", "[/INST]", "[INST]")
         assert vocabulary.control_spellings() == expected
-        assert vocabulary.user_defined_spellings() == ("</think>", "<td>", "<think>")
+        assert vocabulary.user_defined_spellings() == ("</think>", "<td>", "<think>", "~")
 
 
 def test_the_starter_models_own_template() -> None:

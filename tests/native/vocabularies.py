@@ -38,6 +38,7 @@ def write_spm_vocabulary(path: Path, *, space_prefix: bool) -> Path:
         ("<think>", kinds.USER_DEFINED),
         ("</think>", kinds.USER_DEFINED),
         ("<td>", kinds.USER_DEFINED),
+        ("~", kinds.USER_DEFINED),
         *((letter, kinds.NORMAL) for letter in "abcdefghijklmnopqrstuvwxyz<>/|[]INST"),
         *((word, kinds.NORMAL) for word in _WORDS),
         # Merges that end in a control token's spelling.
