@@ -39,6 +39,7 @@ from app.settings.preferences import PreferencesStore, Problem, RecentModel
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
 from app.side_panel import SidePanel
+from app.signals import closing_on_signals
 from app.source_texts import ENGINE_SENTENCES
 from app.theme import Theme
 from app.top_bar import TopBar, model_name
@@ -383,8 +384,9 @@ def run(options: Options) -> int:
     program = Program(app, options)
     sys.excepthook = program.on_exception
     try:
-        program.show()
-        return app.exec() or program.exit_code
+        with closing_on_signals(program.window.close):
+            program.show()
+            return app.exec() or program.exit_code
     finally:
         sys.excepthook = sys.__excepthook__
         program.close()
