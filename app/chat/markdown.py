@@ -17,12 +17,14 @@ from app.chat.inline import spans_of
 
 # Beyond these a text is still shown whole, but plain: reading it as Markdown could take seconds.
 MAX_FORMATTED = 100_000
+MAX_LINES = 4_000
 MAX_INLINE = 6_000
 MAX_LINE = 12_000
 PLAIN_PART = 3_000
 CODE_PART_LINES = 150
 CODE_PART_CHARS = 12_000
 TABLE_PART_ROWS = 60
+MAX_COLUMNS = 50
 FORMULA_LOOK_BACK = 20
 LONG_LIST = 8_000
 
@@ -45,10 +47,14 @@ def _parser() -> MarkdownIt:
 class _Item:
     """An open container of the walk; `marker` is taken by the first leaf in it."""
 
-    is_quote: bool
-    marker: str
-    is_tight: bool
+    opening: Token
+    marker: str = ""
+    is_tight: bool = False
     n_leaves: int = 0
+
+    @property
+    def is_quote(self) -> bool:
+        return self.opening.type == "blockquote_open"
 
 
 def parse(source: str) -> list[Block]:
@@ -123,18 +129,20 @@ def _moved(block: Block, offset: int) -> Block:
 
 
 def _formatted_length(source: str) -> int:
-    """How much of the beginning is read as Markdown: whole lines up to the first giant one."""
+    """How much of the beginning is read as Markdown: whole lines, not too many, up to the first giant one."""
     limit = len(source)
     if limit > MAX_FORMATTED:
         limit = source.rfind("\n", 0, MAX_FORMATTED) + 1
     start = 0
-    while start < limit:
+    for _ in range(MAX_LINES):
+        if start >= limit:
+            return limit
         end = source.find("\n", start)
         end = limit if end < 0 else end
         if end - start > MAX_LINE:
             return start
         start = end + 1
-    return limit
+    return min(start, limit)
 
 
 def _plain_parts(source: str, start: int, end: int, root: int, containers: tuple[Container, ...] = ()) -> list[Block]:
@@ -212,7 +220,7 @@ class _Walk:
     def _take(self, tokens: list[Token], i: int, token: Token) -> None:
         kind = token.type
         if kind == "blockquote_open":
-            self._items.append(_Item(True, "", False))
+            self._items.append(_Item(token))
         elif kind in ("bullet_list_open", "ordered_list_open"):
             start = int(token.attrGet("start") or 1) if kind.startswith("ordered") else None
             self._lists.append((start, 0, _is_tight(tokens, i)))
@@ -220,11 +228,11 @@ class _Walk:
             first, n_items, is_tight = self._lists[-1]
             self._lists[-1] = (first, n_items + 1, is_tight)
             marker = "•" if first is None else f"{first + n_items}{token.markup or '.'}"
-            self._items.append(_Item(False, marker, is_tight))
+            self._items.append(_Item(token, marker, is_tight))
         elif kind in ("bullet_list_close", "ordered_list_close"):
             self._lists.pop()
         elif kind in ("blockquote_close", "list_item_close"):
-            self._close_item(tokens, i)
+            self._close_item()
         elif kind in ("paragraph_open", "heading_open"):
             self._add_text(token, tokens[i + 1])
         elif kind in ("fence", "code_block"):
@@ -313,24 +321,28 @@ class _Walk:
         align: list[str] = []
         rows: list[tuple[tuple[Span, ...], ...]] = []
         cells: list[tuple[Span, ...]] = []
-        row_range = (start, end)
+        row_range, begin = (start, end), start
         for j in range(i + 1, len(tokens)):
             token = tokens[j]
             if token.type == "table_close":
                 break
             if token.type == "tr_open":
                 cells, row_range = [], self._range(token) if token.map else (start, end)
+                begin = row_range[0]
             elif token.type in ("th_open", "td_open"):
                 if token.type == "th_open":
                     align.append(str(token.attrGet("style") or "text-align:left").rpartition(":")[2])
-                begin = max((s.source or 0 for cell in cells for s in cell), default=row_range[0])
                 cells.append(spans_of(tokens[j + 1].children or [], self._source, begin, row_range[1]))
+                begin = max([begin, *(span.source or 0 for span in cells[-1])])
             elif token.type == "tr_close":
                 rows.append(tuple(cells))
                 extra = self._extra_cells(row_range, len(align)) if len(rows) > 1 else ""
                 if extra and cells:
                     rows[-1] = (*cells[:-1], (*cells[-1], Span(f" | {extra}")))
         containers, is_tight = self._containers()
+        if len(align) > MAX_COLUMNS:
+            self._blocks += _plain_parts(self._source, start, end, self._root, containers)
+            return
         header = rows[:1]
         for at in range(0, max(1, len(rows)), TABLE_PART_ROWS):
             part = (
@@ -355,21 +367,21 @@ class _Walk:
         cells = re.split(r"(?<!\\)\|", line)
         return " | ".join(cell.strip() for cell in cells[n_columns:])
 
-    def _close_item(self, tokens: list[Token], i: int) -> None:
+    def _close_item(self) -> None:
         item = self._items[-1]
         if item.n_leaves == 0:
-            opening = next(t for t in reversed(tokens[:i]) if t.level == tokens[i].level and t.nesting == 1)
-            start, end = self._range(opening)
+            start, end = self._range(item.opening)
             text = self._source[start:end]
             # Nothing came of the item: it is empty, or nested more deeply than is read.
             spans = () if _CONTAINER_MARKS.fullmatch(text) else (Span(text, source=start),)
-            self._add_leaf(opening, Kind.PARAGRAPH, spans)
+            self._add_leaf(item.opening, Kind.PARAGRAPH, spans)
         self._items.pop()
 
 
 def _is_tight(tokens: list[Token], i: int) -> bool:
     """Whether the list opening at `i` has its paragraphs hidden, as a list without blank lines does."""
-    for token in tokens[i + 1 :]:
+    for j in range(i + 1, len(tokens)):
+        token = tokens[j]
         if token.type == "paragraph_open" and token.level == tokens[i].level + 2:
             return token.hidden
         if token.level == tokens[i].level:

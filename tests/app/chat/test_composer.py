@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt
@@ -122,8 +122,8 @@ def test_pasting_takes_plain_text_only(composer):
 def test_a_huge_paste_is_taken_quickly(composer):
     source = QMimeData()
     source.setText("some words to paste\n" * 50_000)
-    began = perf_counter()
+    began = process_time()
     editor(composer).insertFromMimeData(source)
     composer.grab()
-    assert perf_counter() - began < 3
+    assert process_time() - began < 3
     assert len(composer.text()) == 1_000_000

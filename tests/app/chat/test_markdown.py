@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from time import perf_counter
+from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.chat.blocks import Block, Kind, Style
@@ -82,6 +82,9 @@ LINES = [
 PIECES = [line.replace("__", "|a|b|\n|-|-|") + "\n" for line in LINES] + ["para\n\n", "half"]
 
 
+@example(["$$\n", "```py\n", "para\n", "$$\n"])
+@example(["para\n", "$$\n", "- item\n", "$$\n"])
+@example(["```py\n", "para\n\n", "para\n\n"])
 @given(st.lists(st.sampled_from(PIECES), max_size=25))
 def test_growing_text_is_never_worse_than_reading_it_whole(pieces: list[str]):
     source, blocks = "", []
@@ -184,6 +187,9 @@ HUGE = {
     "cells": "|a" * 20_000 + "\n" + "|-" * 20_000,
     "backticks": "`a" * 20_000,
     "entities": "&amp" * 20_000,
+    "empty items": "- \n" * 30_000,
+    "lists in turn": "- a\n\n1. b\n\n" * 8_000,
+    "wide table": "|a" * 5_000 + "\n" + "|-" * 5_000 + "\n" + "|b" * 5_000,
     "fences": "```\n" * 20_000,
 }
 
@@ -191,11 +197,17 @@ HUGE = {
 @pytest.mark.parametrize("name", HUGE)
 def test_giant_and_hostile_input_is_read_in_bounded_time(name: str):
     source = HUGE[name]
-    began = perf_counter()
+    began = process_time()
     blocks = parse(source)
-    assert perf_counter() - began < 5
+    assert process_time() - began < 2
     n_shown = sum(len(block.text()) for block in blocks)
-    assert n_shown >= min(len(source), 1_000) * 0.5 or name in ("quotes", "cells", "fences", "nested list")
+    assert n_shown >= min(len(source), 1_000) * 0.5 or name in (
+        "quotes",
+        "cells",
+        "fences",
+        "nested list",
+        "empty items",
+    )
 
 
 def test_deeply_nested_text_is_shown():
