@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from engine.cache.plan import MemoryPlan
+from engine.cache.plan import Fit, MemoryPlan
 from engine.errors import ErrorCode
 from engine.facts import CacheUsage as CacheUsage
 from engine.facts import Device as Device
@@ -51,6 +51,11 @@ class PlanMemory(Command):
     path: str
     settings: LoadSettings = LoadSettings()
     given_back: tuple[DeviceMemory, ...] = ()
+
+
+@dataclass(frozen=True)
+class FindFit(PlanMemory):
+    """What would fit, with these settings or the fewest changes to them; answered by FitFound or Failed."""
 
 
 @dataclass(frozen=True)
@@ -242,6 +247,12 @@ class TokensCounted(Event):
 class MemoryPlanned(Event):
     request_id: int
     plan: MemoryPlan
+
+
+@dataclass(frozen=True)
+class FitFound(Event):
+    request_id: int
+    fit: Fit
 
 
 @dataclass(frozen=True)

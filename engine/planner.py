@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.client import CLOSE_TIMEOUT_S, read_log_tail
 from engine.errors import ErrorCode
-from engine.messages import Event, Failed, PlanMemory, Shutdown
+from engine.messages import Event, Failed, PlanMemory
 from engine.options import EngineOptions
 
 IDLE_S = 10.0
@@ -32,7 +32,7 @@ class Planner:
     """Answers `PlanMemory` with `MemoryPlanned` or `Failed`; a question that still waits gives way to a newer one.
 
     ``on_answer`` is called on a thread of the planner's own. ``ask`` starts the process when there is none and returns
-    at once; ``close`` waits for its end. The log lies beside the engine's, as "planner.log".
+    at once; ``close`` ends it. The log lies beside the engine's, as "planner.log".
     """
 
     def __init__(
@@ -71,12 +71,10 @@ class Planner:
         """End the process; no answer comes after this. Safe to call twice."""
         with self._lock:
             self._is_closing, self._waiting = True, None
-            process, reader, pipe = self._process, self._reader, self._pipe
-            if pipe is not None:
-                with contextlib.suppress(OSError, ValueError):
-                    pipe.send(Shutdown())
+            process, reader = self._process, self._reader
         if process is not None:
-            _end(process)
+            # It holds nothing that is worth a farewell.
+            process.kill()
         if reader is not None and reader is not threading.current_thread():
             reader.join()
 
@@ -112,7 +110,10 @@ class Planner:
                     is_closing = self._is_closing
                 if not is_closing:
                     self._on_answer(answer)
-        _end(process)
+        process.join(CLOSE_TIMEOUT_S)
+        if process.is_alive():
+            process.kill()
+            process.join()
         pipe.close()
         failure = self._after_end(process.exitcode)
         if failure is not None:
@@ -139,10 +140,3 @@ class Planner:
             "llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others.",
             f"exit code {exit_code}\n{read_log_tail(Path(self._options.log_path))}",
         )
-
-
-def _end(process: BaseProcess) -> None:
-    process.join(CLOSE_TIMEOUT_S)
-    if process.is_alive():
-        process.kill()
-        process.join()

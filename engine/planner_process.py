@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.messages import Command, Event, MemoryPlanned, PlanMemory
+from engine.messages import Command, Event, FindFit, FitFound, MemoryPlanned, PlanMemory
 from engine.options import EngineOptions
 from engine.worker import answer, prepare_process
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
-    """Answer questions until Shutdown, until none came for ``idle_s`` seconds, or until the client is gone."""
+    """Answer questions until none came for ``idle_s`` seconds, or until the client is gone."""
     prepare_process(options)
     meter: MemoryMeter | None = None
 
@@ -32,12 +32,12 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
             from engine.native.meter import open_meter
 
             meter = open_meter(options)
-        plan = meter.plan(Path(question.path), question.settings, question.given_back)
-        emit(MemoryPlanned(question.request_id, plan))
+        asked = Path(question.path), question.settings, question.given_back
+        if isinstance(question, FindFit):
+            emit(FitFound(question.request_id, meter.find_fit(*asked)))
+        else:
+            emit(MemoryPlanned(question.request_id, meter.plan(*asked)))
 
     with contextlib.suppress(EOFError, OSError):
         while pipe.poll(idle_s):
-            question = pipe.recv()
-            if not isinstance(question, PlanMemory):
-                break
-            answer(carry_out, question, emit)
+            answer(carry_out, pipe.recv(), emit)

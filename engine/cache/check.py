@@ -29,9 +29,14 @@ def check_load(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, t
     return _clamped(info, settings)
 
 
+def types_must_match(info: ModelInfo) -> bool:
+    """Whether llama.cpp keeps this model's K and V as one."""
+    return info.is_mla or info.architecture in _WITH_EQUAL_TYPES
+
+
 def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
     type_k, type_v = settings.type_k, settings.type_v
-    if (info.is_mla or info.architecture in _WITH_EQUAL_TYPES) and type_k is not type_v:
+    if types_must_match(info) and type_k is not type_v:
         raise _refused(
             f"This model keeps K and V as one, so their types can't differ: use {type_k} or {type_v} for both.",
             settings,

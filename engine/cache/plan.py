@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.settings import LoadSettings
+
 
 class PlanWarningCode(StrEnum):
     """What a person should know before a load that is possible all the same."""
@@ -21,6 +23,15 @@ class PlanWarning:
     """``message`` is a sentence for the person."""
 
     code: PlanWarningCode
+    message: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A value that this model can't be used with beside the other settings: the setting's name, and a sentence why."""
+
+    setting: str
+    value: str
     message: str
 
 
@@ -55,6 +66,8 @@ class MemoryPlan:
 
     ``n_ctx`` are the cells there will really be; ``n_gpu_layers`` the layers that will really lie on GPUs, the output
     layer among them. ``can_shift``: kept tokens can be given new positions without evaluating them again.
+    ``refusals`` are the values of a single setting that would make the load fail, or of the policy that this model's
+    memory can't follow; ``types_must_match``: K and V are one, so their types change together.
     """
 
     n_ctx: int
@@ -65,6 +78,8 @@ class MemoryPlan:
     flash_attn: bool
     devices: tuple[DevicePlan, ...]
     warnings: tuple[PlanWarning, ...]
+    refusals: tuple[Refusal, ...] = ()
+    types_must_match: bool = False
 
     @property
     def kv_bytes(self) -> int:
@@ -94,3 +109,20 @@ class MemoryPlan:
     def fits(self) -> bool:
         """Every device has room for its share."""
         return all(device.fits for device in self.devices)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Settings that fit, with what they take."""
+
+    settings: LoadSettings
+    plan: MemoryPlan
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What would fit: the largest context with the settings as they are otherwise (None: not even the smallest), and,
+    where they don't fit, changes that do, smallest loss first."""
+
+    largest_n_ctx: int | None
+    proposals: tuple[Proposal, ...]

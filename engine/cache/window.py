@@ -52,14 +52,19 @@ def allowed_policies(kind: MemoryKind) -> tuple[Policy, ...]:
     return (Policy.SINKS, Policy.WINDOW, Policy.RECOMPUTE, Policy.STOP)
 
 
+def unfit_policy(policy: Policy, kind: MemoryKind) -> EngineError:
+    """The error for a policy that a kind of memory can't follow."""
+    return _invalid(
+        f"This model's memory is {kind}, so tokens can't be taken out of it: "
+        f"choose recompute or stop instead of {policy}."
+    )
+
+
 def check_policy(settings: PolicySettings, kind: MemoryKind, n_cells: int) -> None:
     """Refuse a policy that can't work in ``n_cells``, with the way out; raises EngineError(SETTING_INVALID)."""
     policy = settings.policy or allowed_policies(kind)[0]
     if policy not in allowed_policies(kind):
-        raise _invalid(
-            f"This model's memory is {kind}, so tokens can't be taken out of it: "
-            f"choose recompute or stop instead of {policy}."
-        )
+        raise unfit_policy(policy, kind)
     if policy is Policy.STOP:
         return
     n_sink = settings.n_sink if policy is Policy.SINKS else 0

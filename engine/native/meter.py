@@ -10,9 +10,10 @@ from pathlib import Path
 
 import psutil
 
-from engine.cache import geometry, plan_warnings, planning
-from engine.cache.check import check_load
-from engine.cache.plan import DevicePlan, MemoryPlan
+from engine.cache import fitting, geometry, plan_warnings, planning
+from engine.cache.check import check_load, types_must_match
+from engine.cache.plan import DevicePlan, Fit, MemoryPlan
+from engine.cache.refusals import refusals
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Device, DeviceMemory, Notice
 from engine.models import ggml
@@ -81,9 +82,16 @@ class MemoryMeter:
         Raises EngineError: what `read_model_info`, `require_chat_model` and `check_load` raise, MODEL_LOAD_FAILED,
         CONTEXT_FAILED and OUT_OF_MEMORY.
         """
+        return self._planned(self._file(path), settings, free_devices(self._ggml.devices(), given_back))
+
+    def find_fit(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> Fit:
+        """The largest context that fits, and changes that do; raises what `read_model_info` raises."""
         file = self._file(path)
-        settings, notices = self._checked(file, settings)
         devices = free_devices(self._ggml.devices(), given_back)
+        return fitting.find_fit(file.info, settings, lambda changed: self._planned(file, changed, devices))
+
+    def _planned(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> MemoryPlan:
+        settings, notices = self._checked(file, settings)
         if settings.n_gpu_layers is GpuLayers.AUTO:
             settings = dataclasses.replace(settings, n_gpu_layers=self._fitting_layers(file, settings, devices))
         plan = self._measured(file, settings, devices)
@@ -147,7 +155,7 @@ class MemoryMeter:
         context = NativeContext(model.native, settings, self._log)
         try:
             report = read_context(context.load_log)
-            can_shift = context.traits.can_shift
+            traits = context.traits
         finally:
             context.close()
         placement = self._placement(file, settings, model.report, report, devices)
@@ -157,10 +165,12 @@ class MemoryMeter:
             n_gpu_layers=sum(device != planning.HOST for device in model.report.layer_devices),
             kv_bytes_k=placement.kv_k,
             kv_bytes_v=placement.kv_v,
-            can_shift=can_shift,
+            can_shift=traits.can_shift,
             flash_attn=report.flash_attn,
             devices=tuple(device_plan(device, used) for device, used in memory),
             warnings=plan_warnings.of_plan(info, settings, report, memory, self._ggml.flash_attention_pairs),
+            refusals=refusals(info, settings, traits.kind),
+            types_must_match=types_must_match(info),
         )
 
     def _placement(
