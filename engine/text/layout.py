@@ -176,6 +176,9 @@ class ChatRendering:
 
     def _units(self, spans: Sequence[Span]) -> list[_Unit]:
         units: list[_Unit] = []
+        spans_of: dict[int, list[Span]] = {}
+        for span in spans:
+            spans_of.setdefault(span.index, []).append(span)
         for n_entry, entry in enumerate(self._entries):
             is_system = [self._messages[index].role == "system" for index in entry.indices]
             # A system prompt in a user turn is a turn of its own, so that it can be kept alone.
@@ -185,7 +188,7 @@ class ChatRendering:
                 (entry.role, entry.indices[n_system:]),
             )
             for role, indices in parts:
-                own = [span for span in spans if span.index in indices]
+                own = [span for index in indices for span in spans_of.get(index, ())]
                 if own:
                     start, end = min(span.start for span in own), max(span.end for span in own)
                     units.append(_Unit(role, indices, n_entry, start, end))

@@ -239,8 +239,11 @@ def _control_in_messages(
     """
     literal: set[tuple[int, int]] = set()
     cuts: set[int] = set()
+    stretch_at = {stretch.end: stretch for stretch in sampled}
+    ends = sorted(stretch_at)
     for span in layout.spans:
-        if any(stretch.start <= span.start and span.end <= stretch.end for stretch in sampled):
+        n_before = bisect_left(ends, span.end)
+        if n_before < len(ends) and stretch_at[ends[n_before]].start <= span.start:
             continue
         reach = control.longest
         for start, end in control.find(layout.text, max(0, span.start - reach), span.end + reach):

@@ -112,7 +112,10 @@ def test_no_mixture_of_fragments_does_either(name: str, texts: tuple[str, str, s
         "{% for m in messages %}<|im_start|>{{ m.content.split('|')[-1] }}<|im_end|>{% endfor %}",
         "{% for m in messages %}<|im_start|>{{ m.content | length }}{{ m.content }}<|im_end|>{% endfor %}",
         # Its last words are there only in the plain rendering, where no mark lengthens a text.
-        "{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}{{ messages[1].content[:25] }}",
+        (
+            "{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
+            "{{ messages[1].content if messages[1].content | length < 30 }}"
+        ),
         "{% for m in messages | reverse %}<|im_start|>{{ m.content }}{{ m.content }}<|im_end|>{% endfor %}",
         "{% for m in messages %}<|im_start|>{{ m | tojson }}<|im_end|>{% endfor %}",
     ],
