@@ -89,19 +89,19 @@ class CommandLineChat:
     def __init__(self, engine_options: EngineOptions, *, as_json: bool) -> None:
         self.messages: list[Message] = []
         self._as_json = as_json
-        # None stands for Ctrl+C.
-        self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        # A number is a request that Ctrl+C wants stopped.
+        self._events: queue.SimpleQueue[Event | int] = queue.SimpleQueue()
         self._notices: list[Notice] = []
-        self._is_waiting = False
+        self._under_way: int | None = None
         self.client = EngineClient(self._events.put, engine_options)
         self.client.start()
 
     def on_interrupt(self, _signal: int, _frame: object) -> None:
         """Ctrl+C stops what is under way; pressed again, or while nothing is, it ends the program."""
-        if not self._is_waiting:
+        if self._under_way is None:
             raise KeyboardInterrupt
-        self._is_waiting = False
-        self._events.put(None)
+        self._events.put(self._under_way)
+        self._under_way = None
 
     def load(self, command: LoadModel) -> None:
         """Load a model; raises EngineError, and KeyboardInterrupt if Ctrl+C stopped it."""
@@ -127,12 +127,12 @@ class CommandLineChat:
 
     def _shown(self, request_id: int) -> Iterator[Event]:
         """Events as they come, printed; raises EngineError when one says that the request failed."""
-        self._is_waiting = True
+        self._under_way = request_id
         try:
             while True:
                 event = self._events.get()
-                if event is None:
-                    self.client.send(Cancel(request_id))
+                if isinstance(event, int):
+                    self.client.send(Cancel(event))
                     continue
                 self._show(event)
                 if isinstance(event, Failed) and event.request_id in (None, request_id):
@@ -143,7 +143,7 @@ class CommandLineChat:
                     raise EngineError(event.code, event.message, event.log_tail)
                 yield event
         finally:
-            self._is_waiting = False
+            self._under_way = None
 
     def _tell_notices(self) -> None:
         """Not before a request has succeeded: what fails says one sentence, and nothing else."""

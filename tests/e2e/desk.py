@@ -21,6 +21,7 @@ from engine.messages import (
 from engine.settings import LoadSettings, SamplingSettings
 from tests.engine.listener import Listener
 
+DEFAULTS = LoadSettings()
 GREEDY = SamplingSettings(temperature=0.0, max_tokens=8)
 
 
@@ -45,13 +46,13 @@ class Desk:
         self.client.send(make(request_id))
         return request_id
 
-    def load(self, path: Path | str, settings: LoadSettings = LoadSettings()) -> ModelLoaded:
+    def load(self, path: Path | str, settings: LoadSettings = DEFAULTS) -> ModelLoaded:
         """Load a model, which must work."""
         answer = self.try_load(path, settings)
         assert isinstance(answer, ModelLoaded), answer
         return answer
 
-    def try_load(self, path: Path | str, settings: LoadSettings = LoadSettings()) -> Event:
+    def try_load(self, path: Path | str, settings: LoadSettings = DEFAULTS) -> Event:
         return self.heard.wait_for_answer(self.send(lambda request_id: LoadModel(request_id, str(path), settings)))
 
     def ask(self, text: str, sampling: SamplingSettings = GREEDY, *, chat_id: str = "chat") -> int:

@@ -88,7 +88,7 @@ def test_an_endless_template_ends_with_a_sentence_and_only_once(
     one.load(model, SMALL)
     for make in (
         lambda: one.ask("Hello"),
-        lambda: one.send(lambda request_id: CountTokens(request_id, (Message("user", "a"),), "draft")),
+        lambda: one.send(lambda count_id: CountTokens(count_id, (Message("user", "a"),), "draft")),
     ):
         request_id = make()
         lost = one.heard.wait(EngineLost)
@@ -100,7 +100,7 @@ def test_an_endless_template_ends_with_a_sentence_and_only_once(
         one.load(model, SMALL)
 
 
-@pytest.mark.parametrize("template", ["{{ 9**9**9 }}", "{{ 'x' * 999999999 }}", "{% set a = [1] %}{{ a * 10**9 }}"])
+@pytest.mark.parametrize("template", ["{{ 9**99999 }}", "{{ 'x' * 999999999 }}", "{% set a = [1] %}{{ a * 10**9 }}"])
 def test_a_greedy_template_is_a_sentence_at_the_latest_when_it_is_used(
     shared_desk: Desk, tiny_model: Callable[..., Path], template: str
 ) -> None:
