@@ -7,6 +7,7 @@ here: ``declarations(LoadSettings)`` lists them.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -234,6 +235,12 @@ _Settings = TypeVar("_Settings")
 
 def declarations(settings_class: type) -> tuple[Declaration, ...]:
     """Every setting of a settings class, in the order in which a person should meet them."""
+    return _declared(settings_class)
+
+
+@functools.cache
+def _declared(settings_class: type) -> tuple[Declaration, ...]:
+    # Settings are checked dozens of times for one plan, and type hints are slow to read.
     hints = get_type_hints(settings_class)
     return tuple(_declaration(field, hints[field.name]) for field in dataclasses.fields(settings_class))
 
