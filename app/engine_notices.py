@@ -67,12 +67,6 @@ class EngineNotices(QObject):
             Level.INFO, self.tr("There is no model to answer yet: choose one above. What you typed stays.")
         )
 
-    def tell_editing(self) -> None:
-        """The composer holds the last message."""
-        self._notices.tell(
-            Level.INFO, self.tr("You are editing your last message: Enter replaces it, Esc leaves it as it was.")
-        )
-
     def tell_problem(self, problem: Problem) -> None:
         """The preferences file could not be read or written."""
         kept = str(problem.kept_as) if problem.kept_as else str(problem.path)

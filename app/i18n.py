@@ -19,7 +19,7 @@ class Languages(QObject):
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._folder = folder
+        self.folder = folder
         self._installed: list[QTranslator] = []
         self._language = "en"
         self._choice: str | None = None
@@ -45,7 +45,7 @@ class Languages(QObject):
         qt_folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
         self._installed = [
             translator
-            for name, folder in ((f"qtbase_{language}", qt_folder), (f"kvasir_{language}", str(self._folder)))
+            for name, folder in ((f"qtbase_{language}", qt_folder), (f"kvasir_{language}", str(self.folder)))
             if (translator := self._loaded(name, folder)) is not None
         ]
         for translator in self._installed:

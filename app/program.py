@@ -170,7 +170,7 @@ class Program:
         self.chat.failed.connect(self.teller.tell_failed)
         self.chat.must_choose_model.connect(self._on_must_choose)
         self.chat.changed.connect(self._refresh_actions)
-        self.chat.editing_changed.connect(lambda is_on: self.teller.tell_editing() if is_on else None)
+        self.chat.editing_changed.connect(self.composer.set_editing)
         self.details.restart_requested.connect(self._restart)
         self._on_status(self.session.status)
 

@@ -38,7 +38,10 @@ class _Header(QWidget):
 
 
 class SidePanel(QDockWidget):
-    """Pages are added once and shown by name; ``page_shown`` tells which one it is now."""
+    """Pages are added once and shown by name; ``page_shown`` tells which one it is now.
+
+    The window title of a page is the text of its tab, and follows it through languages.
+    """
 
     page_shown = Signal(str)
 
@@ -72,12 +75,14 @@ class SidePanel(QDockWidget):
         self.retranslate()
 
     def add_page(self, name: str, page: QWidget) -> None:
-        """Add a page; its title is its accessible name, and follows it through languages."""
-        tab = QPushButton(page.accessibleName())
+        """Add a page with its tab."""
+        tab = QPushButton(page.windowTitle())
         tab.setObjectName(f"{name}Tab")
         tab.setProperty("kind", "tab")
         tab.setCheckable(True)
-        tab.setToolTip(page.accessibleName())
+        tab.setToolTip(page.windowTitle())
+        page.windowTitleChanged.connect(tab.setText)
+        page.windowTitleChanged.connect(tab.setToolTip)
         tab.clicked.connect(lambda: self.show_page(name))
         self._tabs.addButton(tab)
         self._pages[name] = page
@@ -105,12 +110,9 @@ class SidePanel(QDockWidget):
         self.setAccessibleName(self.tr("Panel"))
         self._close.setToolTip(self.tr("Hide the panel (F9 shows it again)"))
         self._close.setAccessibleName(self.tr("Hide the panel"))
-        for tab, page in zip(self._tabs.buttons(), self._pages.values(), strict=True):
-            tab.setText(page.accessibleName())
-            tab.setToolTip(page.accessibleName())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the language, after the pages have."""
+        """Follow the language."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()

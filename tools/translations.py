@@ -20,6 +20,7 @@ LANGUAGES = {"kvasir_zh_CN": [], "kvasir_en": ["-pluralonly"]}
 """English is the source; its file only holds the plurals."""
 SILENT_ROOMS = ("engine/settings.py", "engine/__main__.py", "engine/commands/", "engine/lab/")
 """Parts of the engine whose sentences no window shows, or which are collected as declarations."""
+LINE_LENGTH = 120
 FEWEST_WORDS = 3
 """With fewer words before the last one it is a piece of a sentence."""
 USAGE = "usage: python tools/translations.py update | build [FOLDER] | check"
@@ -104,12 +105,21 @@ def unfinished(file: Path) -> Iterator[str]:
             forms = [] if translation is None else [form.text or "" for form in translation.iter("numerusform")]
             words = forms or [(translation.text or "") if translation is not None else ""]
             is_open = translation is None or translation.get("type") == "unfinished" or not all(words)
-            if is_open or any(_placeholders(source) != _placeholders(word) for word in words):
+            if is_open or not all(_can_be_filled(source, word) for word in words):
                 yield f"{context.findtext('name')}: {source}"
 
 
-def _placeholders(text: str) -> list[str]:
-    return sorted(re.findall(r"\{\w*\}|%Ln|%n", text))
+def _can_be_filled(source: str, translation: str) -> bool:
+    """Whether the translation has the places of its source; those without a name may be counted, or left out."""
+    wanted, found = _places(source), _places(translation)
+    if "{}" not in wanted:
+        return sorted(wanted) == sorted(found)
+    counted = {f"{{{index}}}" for index in range(len(wanted))}
+    return len(found) <= len(wanted) and (set(found) <= {"{}"} or set(found) <= counted)
+
+
+def _places(text: str) -> list[str]:
+    return re.findall(r"\{\w*\}|%Ln|%n", text)
 
 
 def source_texts() -> str:
@@ -123,10 +133,10 @@ def source_texts() -> str:
         "",
         "# fmt: off",
         "ENGINE_SENTENCES = (",
-        *(f'    QT_TRANSLATE_NOOP("Engine", {_literal(text)}),  # noqa: E501' for text in engine_sentences()),
+        *(_entry("Engine", text) for text in engine_sentences()),
         ")",
         "SETTING_WORDS = (",
-        *(f'    QT_TRANSLATE_NOOP("Settings", {_literal(text)}),  # noqa: E501' for text in setting_words()),
+        *(_entry("Settings", text) for text in setting_words()),
         ")",
     ]
     return "\n".join(lines) + "\n"
@@ -174,8 +184,9 @@ def _text_of(node: ast.AST) -> str | None:
     return None
 
 
-def _literal(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _entry(context: str, text: str) -> str:
+    line = f'    QT_TRANSLATE_NOOP("{context}", {json.dumps(text, ensure_ascii=False)}),'
+    return line + "  # noqa: E501" if len(line) > LINE_LENGTH else line
 
 
 def _run(*command: str) -> None:

@@ -203,6 +203,7 @@ class CachePanel(QScrollArea):
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("Cache"))
         self.setAccessibleName(self.tr("Cache"))
         for name, text in {
             "cells": self.tr("Cells"),

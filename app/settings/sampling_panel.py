@@ -79,6 +79,7 @@ class SamplingPanel(QScrollArea):
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("Sampling"))
         self.setAccessibleName(self.tr("Sampling"))
         self._system_heading.setText(self.tr("System prompt"))
         self._system.setPlaceholderText(self.tr("How the model should behave, for example: Answer briefly."))

@@ -5,9 +5,9 @@
     <name>ChatSession</name>
     <message numerus="yes">
         <source>%Ln token(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -15,9 +15,9 @@
     <name>Composer</name>
     <message numerus="yes">
         <source>Too long by %Ln token(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Too long by %Ln token</numerusform>
+            <numerusform>Too long by %Ln tokens</numerusform>
         </translation>
     </message>
 </context>

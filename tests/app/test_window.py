@@ -216,9 +216,11 @@ def test_editing_the_last_message_replaces_it_only_when_it_is_sent(start_desk, q
     desk.send("First version")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     settle()
+    hint = desk.program.composer.findChild(QLabel, "composerHint")
     desk.type("a draft")
     desk.program.actions["edit_last"].trigger()
     assert desk.program.composer.text() == "First version"
+    assert "Editing" in hint.text()
     assert len(desk.say()) == 2
     desk.program.actions["stop"].trigger()
     assert desk.program.composer.text() == "a draft"
@@ -262,7 +264,7 @@ def test_system_prompt_and_sampling_hold_for_the_next_request(start_desk, qtbot)
     desk.send("Hi")
     assert desk.engine.request.messages[0] == Message("system", "Be brief.")
     assert desk.engine.request.sampling.temperature == 0.0
-    kept = PreferencesStore(desk.preferences_path, lambda _: None).load()
+    kept = PreferencesStore(desk.preferences_path, lambda _problem: None).load()
     assert kept.system_prompt == "Be brief."
 
 
@@ -389,7 +391,7 @@ def test_theme_text_size_and_language_change_at_once_and_are_kept(start_desk, qt
     assert program.theme.tokens.dark
     program.actions["larger_text"].trigger()
     assert program.theme.sizes.body > 15
-    kept = PreferencesStore(desk.preferences_path, lambda _: None).load()
+    kept = PreferencesStore(desk.preferences_path, lambda _problem: None).load()
     assert (kept.theme, kept.text_scale) == ("dark", 1.1)
     program.actions["normal_text"].trigger()
     assert program.theme.sizes.body == 15
@@ -397,13 +399,13 @@ def test_theme_text_size_and_language_change_at_once_and_are_kept(start_desk, qt
 
 def test_a_link_is_shown_before_it_opens(start_desk, qtbot, monkeypatch):
     opened = []
-    monkeypatch.setattr("app.engine_notices.QDesktopServices.openUrl", lambda url: opened.append(url.toString()))
+    monkeypatch.setattr("app.engine_notices.QDesktopServices.openUrl", opened.append)
     desk = start_desk()
     desk.program.transcript.link_activated.emit("https://example.org/a?b=c")
     assert "https://example.org/a?b=c" in desk.notices()[0]
     assert opened == []
     desk.program.notices.findChild(QAbstractButton, "noticeAction").click()
-    assert opened == ["https://example.org/a?b=c"]
+    assert [url.toString() for url in opened] == ["https://example.org/a?b=c"]
     desk.program.transcript.link_activated.emit("file:///etc/passwd")
     assert "file:///etc/passwd" in desk.notices()[-1]
     assert [
@@ -420,7 +422,7 @@ def test_panels_hide_move_and_come_back_with_the_next_start(start_desk, qtbot):
     assert program.panel.isHidden()
     program.window.resize(700, 600)
     program.window.close()
-    kept = PreferencesStore(desk.preferences_path, lambda _: None).load()
+    kept = PreferencesStore(desk.preferences_path, lambda _problem: None).load()
     again = start_desk(preferences=replace(kept, theme="light")).program
     assert again.panel.isHidden()
     assert again.window.dockWidgetArea(again.panel) == Qt.DockWidgetArea.LeftDockWidgetArea

@@ -1,0 +1,143 @@
+"""Draws cells into one picture over a NumPy buffer: a grid of squares, of which only those that changed are made again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QImage, QPainter
+
+from app.cache.cells import KIND_BITS, N_CODES, REUSED, SINK, Codes, Kind, squares
+from app.cache.marks import paint_mark, with_flags
+from app.tokens import Tokens
+
+SQUARE = 5
+"""Side of a square in logical pixels."""
+GAP = 1
+MAX_ROWS = 14
+
+_COLORS = {
+    Kind.FREE: "cell_free",
+    Kind.SYSTEM: "cell_system",
+    Kind.USER: "cell_user",
+    Kind.ASSISTANT: "cell_assistant",
+    Kind.OTHER: "text_3",
+}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How cells are spread over squares; the squares run along rows."""
+
+    n_cells: int
+    n_columns: int
+    n_rows: int
+    n_per_square: int
+
+    @classmethod
+    def fitting(cls, n_cells: int, width: int) -> Grid:
+        """As few cells to a square as ``width`` logical pixels and MAX_ROWS allow."""
+        n_columns = max(1, (width + GAP) // (SQUARE + GAP))
+        n_per_square = max(1, -(-n_cells // (n_columns * MAX_ROWS)))
+        n_squares = -(-n_cells // n_per_square)
+        return cls(n_cells, n_columns, max(1, -(-n_squares // n_columns)), n_per_square)
+
+    @property
+    def n_squares(self) -> int:
+        return -(-self.n_cells // self.n_per_square)
+
+    @property
+    def height(self) -> int:
+        """Logical pixels."""
+        return self.n_rows * (SQUARE + GAP) - GAP
+
+    def square_at(self, x: float, y: float) -> int | None:
+        """The square at a point in logical pixels; the gaps belong to their square."""
+        column, row = int(x // (SQUARE + GAP)), int(y // (SQUARE + GAP))
+        square = row * self.n_columns + column
+        is_inside = 0 <= column < self.n_columns and row >= 0 and 0 <= square < self.n_squares
+        return square if is_inside else None
+
+    def rect(self, square: int) -> QRectF:
+        """Where a square stands, in logical pixels."""
+        row, column = divmod(square, self.n_columns)
+        return QRectF(column * (SQUARE + GAP), row * (SQUARE + GAP), SQUARE, SQUARE)
+
+    def cells(self, square: int) -> range:
+        """The cells of a square."""
+        start = square * self.n_per_square
+        return range(start, min(self.n_cells, start + self.n_per_square))
+
+
+def tiles(tokens: Tokens, ratio: float) -> npt.NDArray[np.uint32]:
+    """A picture of every code, [code, y, x] in ARGB, in device pixels; the gap is part of it."""
+    side = max(2, round((SQUARE + GAP) * ratio))
+    inner = max(1, round(SQUARE * ratio))
+    result = np.zeros((N_CODES, side, side), np.uint32)
+    for code in range(N_CODES):
+        kind = code & KIND_BITS
+        if kind >= len(Kind):
+            continue
+        image = QImage(side, side, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(0)
+        painter = QPainter(image)
+        mark = with_flags(_COLORS[Kind(kind)], is_sink=bool(code & SINK), is_reused=bool(code & REUSED))
+        paint_mark(painter, QRectF(0, 0, inner, inner), mark, tokens)
+        painter.end()
+        pixels = np.frombuffer(image.constBits(), np.uint32).reshape(side, image.bytesPerLine() // 4)
+        result[code] = pixels[:, :side]
+    return result
+
+
+class CellRaster:
+    """``image`` shows the codes of the last `update`."""
+
+    def __init__(self, grid: Grid, tile_pictures: npt.NDArray[np.uint32], ratio: float) -> None:
+        self.grid = grid
+        self._tiles = tile_pictures
+        self._ratio = ratio
+        self._side = side = tile_pictures.shape[1]
+        self._codes: Codes = np.zeros(grid.n_cells, np.uint8)
+        self._squares = squares(self._codes, grid.n_per_square)
+        # QImage draws from this array and does not keep it alive.
+        self._pixels = np.zeros((grid.n_rows * side, grid.n_columns * side), np.uint32)
+        height, width = self._pixels.shape
+        self.image = QImage(self._pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
+        self.image.setDevicePixelRatio(ratio)
+        self._draw(0, grid.n_squares)
+
+    def update(self, codes: Codes) -> QRect | None:
+        """Show other codes; the part of the picture that changed, in logical pixels, or None."""
+        changed = np.flatnonzero(codes != self._codes)
+        self._codes = codes
+        if not len(changed):
+            return None
+        n = self.grid.n_per_square
+        first, last = int(changed[0]) // n, int(changed[-1]) // n
+        part = squares(codes[first * n : (last + 1) * n], n)
+        touched = np.flatnonzero(part != self._squares[first : last + 1])
+        self._squares[first : last + 1] = part
+        if not len(touched):
+            return None
+        return self._draw(first + int(touched[0]), first + int(touched[-1]) + 1)
+
+    def code_at(self, square: int) -> int:
+        """The code that a square shows."""
+        return int(self._squares[square])
+
+    def _draw(self, start: int, end: int) -> QRect:
+        """Make the rows of squares ``[start, end)`` again."""
+        columns, side = self.grid.n_columns, self._side
+        first_row, last_row = start // columns, (end - 1) // columns
+        shown = np.zeros((last_row + 1 - first_row) * columns, np.uint8)
+        part = self._squares[first_row * columns : (last_row + 1) * columns]
+        shown[: len(part)] = part
+        rows = self._tiles[shown].reshape(-1, columns, side, side).swapaxes(1, 2).reshape(-1, columns * side)
+        if (n_missing := len(shown) - len(part)) > 0:
+            # Behind the last square there are no cells.
+            rows[-side:, (columns - n_missing) * side :] = 0
+        self._pixels[first_row * side : (last_row + 1) * side] = rows
+        step = SQUARE + GAP
+        return QRect(0, first_row * step, columns * step, (last_row + 1 - first_row) * step)

@@ -1,0 +1,78 @@
+"""What was last heard of the cache, the load and the request, put together from the engine's events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engine.messages import (
+    CacheChanged,
+    CacheUsage,
+    EngineLost,
+    Event,
+    Failed,
+    Finished,
+    GenerationStats,
+    LoadCancelled,
+    LoadProgress,
+    ModelFacts,
+    ModelLoaded,
+    ModelUnloaded,
+    PrefillProgress,
+    TextGenerated,
+)
+
+
+@dataclass(frozen=True)
+class CacheFacts:
+    """None where nothing was heard yet."""
+
+    model: ModelFacts | None = None
+    usage: CacheUsage | None = None
+    stats: GenerationStats | None = None
+    prefill: PrefillProgress | None = None
+    load: LoadProgress | None = None
+
+    def after(self, event: Event) -> CacheFacts:
+        """The facts once this has happened."""
+        if isinstance(event, ModelLoaded):
+            return CacheFacts(model=event.facts)
+        if isinstance(event, LoadProgress):
+            # The old model goes before the new one comes.
+            return CacheFacts(stats=self.stats, load=event)
+        if isinstance(event, ModelUnloaded | EngineLost):
+            return CacheFacts(stats=self.stats)
+        if isinstance(event, LoadCancelled):
+            return replace(self, load=None)
+        if isinstance(event, Failed):
+            return replace(self, load=None, prefill=None)
+        return self._after_answer_event(event)
+
+    def _after_answer_event(self, event: Event) -> CacheFacts:
+        if isinstance(event, CacheChanged):
+            return replace(self, usage=event.usage)
+        if isinstance(event, PrefillProgress):
+            return replace(self, prefill=event if event.n_done < event.n_total else None)
+        if isinstance(event, TextGenerated) and self.prefill is not None:
+            return replace(self, prefill=None)
+        if isinstance(event, Finished):
+            return replace(self, stats=event.stats, prefill=None)
+        return self
+
+    @property
+    def n_cells(self) -> int:
+        """Cells there are: those of the cache if it was heard of, else those that the model was loaded with."""
+        if self.usage is not None:
+            return self.usage.n_cells
+        return self.model.n_ctx if self.model is not None else 0
+
+    @property
+    def planned_bytes(self) -> int | None:
+        """Bytes of K and V for all cells, as planned."""
+        return None if self.model is None else self.model.kv_k_bytes + self.model.kv_v_bytes
+
+    @property
+    def allocated_bytes(self) -> int | None:
+        """Bytes of K and V for all cells, as llama.cpp allocated them."""
+        if self.model is None:
+            return self.usage.allocated_bytes if self.usage is not None else None
+        return sum(device.kv_bytes for device in self.model.devices)
