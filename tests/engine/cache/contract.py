@@ -260,6 +260,33 @@ class CacheContract:
         assert manager.sequence.is_cached(0, manager.limits.n_sink)
         lab.check(memory.inner, manager.sequence)
 
+    def test_sinks_of_which_only_the_first_are_gone_are_all_read_again(self, lab: Lab, memory: RecordedMemory):
+        if lab.kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID):
+            pytest.skip("a state has no sinks")
+        manager, chat = CacheManager(memory), long_chat(3)
+        n_tokens = len(chat.prompt().tokens)
+        feed(manager, chat.prompt(), PolicySettings(policy=Policy.WINDOW, n_window=n_tokens, n_evict=3))
+        answer(manager, text(3, 2))
+        assert next(manager.sequence.cached_runs()).start == 3
+        chat.say("assistant", text(3, 2)).say("user", text(4, 9))
+        feed(manager, chat.prompt(), PolicySettings(policy=Policy.SINKS, n_sink=8))
+        assert manager.sequence.is_cached(0, 8)
+        lab.check(memory.inner, manager.sequence)
+
+    def test_a_checkpoint_of_a_text_that_was_edited_away_is_never_used(self, lab: Lab, memory: RecordedMemory):
+        manager, settings = CacheManager(memory, feed_size=1), PolicySettings()
+        short, longer = long_chat(1).say("user", text(1, 6)), long_chat(1).say("user", text(2, 30))
+        feed(manager, short.prompt(), settings)
+        feed(manager, longer.prompt(), settings)
+        answer(manager, text(3, N_CELLS - 30))
+        # Between the end of the short question and the end of the longer one.
+        edited = long_chat(1).say("user", (*text(2, 20), *text(5, 6)))
+        feed(manager, edited.prompt(), settings)
+        lab.check(memory.inner, manager.sequence)
+        fresh = lab.new_memory()
+        feed(CacheManager(fresh, feed_size=1), edited.prompt(), settings)
+        lab.assert_same(lab.result(memory.inner), lab.result(fresh), exactly=False)
+
     # More than there is room for
 
     def test_a_chat_longer_than_the_room_is_fed_from_its_sinks_and_its_end(

@@ -15,7 +15,7 @@ class Cell:
     """A token's K and V: `seen` are the tokens that were visible when they were computed, in the order of positions.
 
     `k_position` is the position that K is rotated to, which a shift leaves behind until the next decode.
-    `is_sound` is False if a window layer had already lost something that it should have seen.
+    `is_sound` is False if a window layer had lost something that it should have seen, or still had what was removed.
     """
 
     token: int
@@ -122,7 +122,10 @@ class FakeMemory:
         self._has_holes = self._is_shift_pending = False
 
     def last_position(self) -> int:
-        return self._store.state.position if self._has_state else max(self._store.base, default=-1)
+        if self._has_state:
+            return self._store.state.position
+        # llama.cpp asks the window layers, if there are any.
+        return max(self._store.in_window, default=-1)
 
     def snapshot(self, *, partial: bool = False) -> bytes:
         assert not self._is_shift_pending, "old K with new positions"
@@ -181,7 +184,7 @@ class FakeMemory:
         if not _is_within(cached_before, cell.seen):
             found.append(f"{cell} has not seen all of {cached_before}")
         if not cell.is_sound:
-            found.append(f"{cell} was computed with a window that had lost something")
+            found.append(f"{cell} was computed with another window than it should have been")
         if cell.k_position != cell.position and not self._is_shift_pending:
             found.append(f"{cell} was never rotated")
         return found
@@ -207,7 +210,8 @@ class FakeMemory:
         for position, token in enumerate(tokens, first_position):
             before = [store.base[p] for p in sorted(store.base)]
             in_reach = {cell.position for cell in before if position - cell.position < self.traits.n_swa}
-            is_sound = not self.traits.n_swa or in_reach <= store.in_window
+            in_window = {p for p in store.in_window if position - p < self.traits.n_swa}
+            is_sound = in_reach == in_window
             if self._has_cells:
                 seen = tuple(cell.token for cell in before)
                 store.base[position] = Cell(token, position, position, seen, is_sound)
