@@ -1,4 +1,4 @@
-"""Draws cells into one picture over a NumPy buffer: a grid of squares, of which only those that changed are made again."""
+"""Draws cells into one picture over a NumPy buffer, as a grid of squares; only squares that changed are made again."""
 
 from __future__ import annotations
 

@@ -1,0 +1,92 @@
+"""Rows of a mark, a name and a number, in two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
+
+from app.cache.marks import Mark, paint_mark
+from app.theme import Theme
+
+SIDE = 10
+
+
+class Swatch(QWidget):
+    """A mark by itself."""
+
+    def __init__(self, mark: Mark, theme: Theme) -> None:
+        super().__init__()
+        self._mark = mark
+        self._theme = theme
+        self.setFixedSize(QSize(SIDE, SIDE))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the mark."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        paint_mark(painter, QRectF(0, 0, SIDE, SIDE), self._mark, self._theme.tokens)
+        painter.end()
+
+
+class Legend(QWidget):
+    """Entries by name; an entry can be hidden while it says nothing."""
+
+    def __init__(self, marks: Mapping[str, Mark], theme: Theme, prefix: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._cells: dict[str, QWidget] = {}
+        self._names: dict[str, QLabel] = {}
+        self._values: dict[str, QLabel] = {}
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(3)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1)
+        for name, mark in marks.items():
+            self._add(name, mark, prefix)
+        self._arrange()
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def _add(self, name: str, mark: Mark, prefix: str) -> None:
+        cell = QWidget()
+        row = QHBoxLayout(cell)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(7)
+        label, value = QLabel(), QLabel()
+        label.setProperty("level", "meta")
+        value.setObjectName(f"{prefix}_{name}")
+        row.addWidget(Swatch(mark, self._theme))
+        row.addWidget(label, 1)
+        row.addWidget(value, 0, Qt.AlignmentFlag.AlignRight)
+        self._cells[name], self._names[name], self._values[name] = cell, label, value
+
+    def set_words(self, words: Mapping[str, tuple[str, str]]) -> None:
+        """Names and tooltips."""
+        for name, (text, tip) in words.items():
+            self._names[name].setText(text)
+            self._cells[name].setToolTip(tip)
+
+    def set_values(self, values: Mapping[str, str], hidden: Sequence[str] = ()) -> None:
+        """The numbers as they stand; entries in ``hidden`` give their place to others."""
+        for name, value in values.items():
+            self._values[name].setText(value)
+        wanted = {name: name not in hidden for name in self._cells}
+        if any(self._cells[name].isHidden() is is_shown for name, is_shown in wanted.items()):
+            for name, is_shown in wanted.items():
+                self._cells[name].setVisible(is_shown)
+            self._arrange()
+
+    def _arrange(self) -> None:
+        shown = [cell for cell in self._cells.values() if not cell.isHidden()]
+        for index, cell in enumerate(shown):
+            self._grid.addWidget(cell, index // 2, index % 2)
+
+    def _restyle(self) -> None:
+        font = self._theme.font(self._theme.sizes.meta, 500, tabular=True)
+        for value in self._values.values():
+            value.setFont(font)

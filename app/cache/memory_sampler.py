@@ -1,0 +1,76 @@
+"""Samples the memory of devices once a second on a thread of its own, only while somebody looks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from engine.devices import DeviceSample
+from engine.messages import Device
+
+PERIOD_S = 1.0
+
+
+class Sampler(Protocol):
+    """What the thread asks; `engine.devices.DeviceSampler` is one."""
+
+    def sample(self, devices: Sequence[Device], process_id: int | None) -> tuple[DeviceSample, ...]: ...
+    def close(self) -> None: ...
+
+
+class MemorySampler(QObject):
+    """``sampled`` carries the DeviceSamples, on the window's thread. Nothing is sampled until `set_active`."""
+
+    sampled = Signal(object)
+    _posted = Signal(object)
+
+    def __init__(self, sampler: Sampler, parent: QObject | None = None, *, period_s: float = PERIOD_S) -> None:
+        super().__init__(parent)
+        self._sampler = sampler
+        self._period_s = period_s
+        self._changed = threading.Condition()
+        self._devices: tuple[Device, ...] = ()
+        self._process_id: int | None = None
+        self._is_active = self._is_closing = self._is_asked = False
+        self._thread: threading.Thread | None = None
+        self._posted.connect(self.sampled, Qt.ConnectionType.QueuedConnection)
+
+    def watch(self, devices: tuple[Device, ...], process_id: int | None) -> None:
+        """Sample these devices, and count what this process holds as the engine's; at once, if active."""
+        with self._changed:
+            self._devices, self._process_id = devices, process_id
+            self._is_asked = True
+            self._changed.notify()
+
+    def set_active(self, is_active: bool) -> None:
+        """Somebody looks, or nobody does any more."""
+        with self._changed:
+            self._is_active, self._is_asked = is_active, True
+            self._changed.notify()
+            if is_active and self._thread is None and not self._is_closing:
+                self._thread = threading.Thread(target=self._run, name="memory-sampler", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify()
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_active or self._is_closing)
+                if self._is_closing:
+                    break
+                devices, process_id, self._is_asked = self._devices, self._process_id, False
+            self._posted.emit(self._sampler.sample(devices, process_id))
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_asked or self._is_closing, self._period_s)
+        self._sampler.close()
