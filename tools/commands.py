@@ -13,6 +13,7 @@ from typing import NoReturn
 from tools.machine import Machine
 from tools.prerequisites import SetupError, require_qt_libraries
 from tools.stamp import Wish, read_stamp, venv_python
+from tools.translations import build, is_stale
 
 ROOT = Path(__file__).resolve().parent.parent
 USAGE = "usage: bootstrap.py run [arguments of the window] | test [arguments of pytest]"
@@ -35,6 +36,8 @@ def main(arguments: Sequence[str]) -> int:
             from tools.environment import Environment
 
             Environment(ROOT, machine).set_up(wish)
+        if is_stale():
+            build()
         return _open_window(rest) if command == "run" else _check_everything(rest)
     except SetupError as error:
         print(error, file=sys.stderr)

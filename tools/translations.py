@@ -12,6 +12,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
@@ -51,7 +52,7 @@ def tool(name: str) -> str:
         found = shutil.which(f"pyside6-{name}", path=str(folder))
         if found is not None:
             return found
-    raise FileNotFoundError(f"pyside6-{name} is not installed: run `make run` or `make test` first.")
+    _fail(f"pyside6-{name} is not installed: run `make run` or `make test` first.")
 
 
 def is_stale(folder: Path = FOLDER) -> bool:
@@ -192,9 +193,16 @@ def _entry(context: str, text: str) -> str:
 def _run(*command: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
+        _fail(f"{Path(command[0]).name} failed: {done.stdout}{done.stderr}".strip())
+
+
+def _fail(sentence: str) -> NoReturn:
+    from tools.prerequisites import SetupError
+
+    raise SetupError(sentence)
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+    # Started as a file, it finds neither the engine nor its own package otherwise.
+    sys.path[0] = str(ROOT)
     sys.exit(main(sys.argv[1:]))
