@@ -22,6 +22,7 @@ QPushButton[kind="tab"] { background: transparent; border: 2px solid transparent
 QPushButton[kind="tab"]:hover { background: $hover; }
 QPushButton[kind="tab"]:checked { color: $text; background: $selected; font-weight: 600; }
 QPushButton[kind="tab"]:focus { border: 2px solid $accent; }
+#modelPickerPopup QScrollArea, #modelList { background: transparent; }
 QPushButton[kind="row"] { background: transparent; border: 2px solid transparent; border-radius: ${radius_control}px;
     text-align: left; padding: 0; }
 QPushButton[kind="row"]:hover { background: $hover; }

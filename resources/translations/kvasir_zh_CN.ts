@@ -408,6 +408,17 @@
     </message>
 </context>
 <context>
+    <name>CellStrip</name>
+    <message>
+        <source>Cells</source>
+        <translation type="unfinished">缓存单元</translation>
+    </message>
+    <message>
+        <source>Arrow keys go from cell to cell; Enter shows the message that a cell belongs to</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ChatSession</name>
     <message>
         <source>You</source>
@@ -898,6 +909,89 @@
     <message>
         <source>Drop a .gguf file to load it</source>
         <translation>拖入 .gguf 文件即可加载</translation>
+    </message>
+</context>
+<context>
+    <name>MemoryBar</name>
+    <message>
+        <source>RAM</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation type="unfinished">{0} / {1}</translation>
+    </message>
+    <message>
+        <source>{0}: {1} of {2} in use, KV {3}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model itself</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KV</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>K and V of all cells, used or not; recurrent state too</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Buffers for computing; they grow with the micro-batch</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Engine</source>
+        <translation type="unfinished">引擎</translation>
+    </message>
+    <message>
+        <source>What the engine needs beside: driver, libraries</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Others</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other programs and the system</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Free for any program</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No driver tells what others use now: as it was when the engine started.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The GPU has gone. Check its power and driver, then restart the computer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The driver was updated and the old one still runs: restart the computer to see its memory.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The driver lets only other users see its memory.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The driver doesn&apos;t answer; it is asked again in a while.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1489,6 +1583,22 @@
     <message>
         <source>Hide the panel</source>
         <translation>隐藏面板</translation>
+    </message>
+</context>
+<context>
+    <name>Timeline</name>
+    <message>
+        <source>The last five minutes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Area: cells in use. Line: tokens written per second.
+Triangle: tokens were evicted. Diamond: tokens were read again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} tok/s</source>
+        <translation type="unfinished">{0} 词元/秒</translation>
     </message>
 </context>
 <context>

@@ -294,7 +294,7 @@ def test_the_cache_panel_follows(start_desk, qtbot):
     assert bar.value() == 500
     desk.engine.post(CacheChanged(usage(desk.engine.request.chat_id, n_used=1024)))
     desk.engine.finish(text="Hello")
-    qtbot.waitUntil(lambda: bar.isHidden())
+    qtbot.waitUntil(bar.isHidden)
     assert panel.findChild(QLabel, "cellsUsed").text() == "1,024"
     assert panel.findChild(QLabel, "cache_reused").text() == "20 of 32"
     assert "36.4" in panel.findChild(QLabel, "cache_decode").text()
