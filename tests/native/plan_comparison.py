@@ -18,7 +18,7 @@ from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
 from engine.native.report import Buffer
-from engine.settings import CacheType, FlashAttention, LoadSettings
+from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from tests.native.breakdown import BufferTypeBytes, memory_breakdown
 
 
@@ -71,12 +71,12 @@ def compare(path: Path, settings: LoadSettings) -> Comparison:
             return Comparison(plan, _held(library, context), meter.loaded_memory(model, context, loaded))
 
 
-def fit(path: Path, settings: LoadSettings) -> tuple[int, list[tuple[int, MemoryPlan]]]:
-    """Automatic GPU layers, and the plans with none to one layer more than that."""
+def fit(path: Path, settings: LoadSettings) -> tuple[int, list[MemoryPlan]]:
+    """Automatic GPU layers, and the plans with so many, with one more, and with all."""
     with closing(MemoryMeter(*native())) as meter:
         n_layers = meter.fit_gpu_layers(path, settings)
-        plans = [(n, meter.plan(path, dataclasses.replace(settings, n_gpu_layers=n))) for n in (n_layers, n_layers + 1)]
-    return n_layers, plans
+        wanted = (n_layers, n_layers + 1, GpuLayers.ALL)
+        return n_layers, [meter.plan(path, dataclasses.replace(settings, n_gpu_layers=n)) for n in wanted]
 
 
 def make_all(path: Path, types: Sequence[CacheType]) -> tuple[int, int]:

@@ -6,13 +6,8 @@ The oracle is llama.cpp's own memory breakdown of the finished load.
 from __future__ import annotations
 
 import multiprocessing
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +18,7 @@ from engine.models.starter import starter_path
 from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from tests.native import plan_comparison
 from tests.native.plan_comparison import Comparison
+from tests.rpc_server import rpc_server
 from tests.tiny import TinySpec, write_tiny_model
 
 # Without the file mapped, a buffer's size is what it holds; sizes of 768 cells are not what the log rounds them to.
@@ -90,31 +86,6 @@ def call(request: pytest.FixtureRequest) -> Iterator[Call]:
             yield call
 
 
-@contextmanager
-def rpc_server() -> Iterator[str]:
-    """A worker on this machine, as another one would be."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "engine", "rpc-worker", "--port", str(port), "--threads", "1"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for_port(port, process)
-        yield f"127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Return once something listens there."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-    pytest.fail("the RPC worker does not listen")
-
-
 def check(result: Comparison, *, is_placed: bool = True) -> None:
     """Every law of a plan, against what llama.cpp holds; `is_placed`: weights lie on the devices of their layers."""
     plan, held = result.plan, result.held
@@ -176,6 +147,9 @@ def test_automatic_gpu_layers_are_the_most_that_fit(call: Call, tmp_path: Path) 
     n_ctx = free // bytes_per_cell_and_layer // 12  # 12 of 16 would, but for weights and margin
     n_layers, plans = call(plan_comparison.fit, path, replace(automatic, n_ctx=n_ctx))
     assert 6 <= n_layers <= 12
-    fitting, larger = (next(one for one in plan.devices if one.name == gpus[0]) for _, plan in plans)
+    fitting, larger, whole = (next(one for one in plan.devices if one.name == gpus[0]) for plan in plans)
     margin = min(1 << 30, fitting.total_bytes // 16)
     assert fitting.planned_bytes + margin <= fitting.free_bytes < larger.planned_bytes + margin
+    assert fitting.fits
+    assert not whole.fits
+    assert not plans[-1].fits

@@ -1,0 +1,104 @@
+"""What counts as free, how many layers fit, and which questions read a file again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cache.plan import DevicePlan, MemoryPlan
+from engine.errors import EngineError, ErrorCode
+from engine.facts import Device, DeviceMemory
+from engine.native.devices import Ggml
+from engine.native.log import NativeLog
+from engine.native.meter import MemoryMeter, fits_with_margin, free_devices, most_that_fits
+from engine.settings import N_CTX_MAX, LoadSettings
+from tests.tiny_fixtures import tiny_model
+
+__all__ = ["tiny_model"]
+
+GIB = 1 << 30
+SETTINGS = LoadSettings(n_ctx=256, n_gpu_layers=0)
+
+
+@pytest.fixture(scope="module")
+def meter() -> Iterator[MemoryMeter]:
+    log = NativeLog(write_to=None)
+    library = Ggml()
+    library.load_backends()
+    with closing(MemoryMeter(library, log)) as one:
+        yield one
+    log.close()
+
+
+def test_ram_that_others_use_is_not_free() -> None:
+    cpu = Device("CPU", "", "cpu", "CPU", 10**15, 10**15)
+    (free,) = free_devices([cpu, Device("BLAS", "", "accel", "BLAS", 0, 0)], ())
+    assert 0 < free.free_bytes <= psutil.virtual_memory().total
+
+
+def test_what_is_given_back_is_free_but_for_pages_of_the_file() -> None:
+    gpu = Device("CUDA0", "", "gpu", "CUDA", 2 * GIB, 8 * GIB)
+    cpu = Device("CPU", "", "cpu", "CPU", 10**15, 10**15)
+    held = [DeviceMemory(name, 1 * GIB, 200, 30, 4, 5) for name in ("CUDA0", "CPU")]
+    before, after = free_devices([cpu], ())[0], free_devices([gpu, cpu], held)
+    assert after[0].free_bytes == 3 * GIB + 239
+    assert abs(after[1].free_bytes - before.free_bytes) < GIB // 2
+    (bounded,) = free_devices([gpu], [DeviceMemory("CUDA0", 9 * GIB, 0, 0, 0, 0)])
+    assert bounded.free_bytes == 8 * GIB
+
+
+@pytest.mark.parametrize(("total", "margin"), [(2 * GIB, GIB // 8), (80 * GIB, GIB)])
+def test_automatic_layers_leave_a_margin(total: int, margin: int) -> None:
+    def plan(n_bytes: int) -> MemoryPlan:
+        gpu = DevicePlan("CUDA0", n_bytes, 0, 0, 0, 0, free_bytes=total, total_bytes=total)
+        cpu = DevicePlan("CPU", total, 0, 0, 0, 0, free_bytes=0, total_bytes=total)
+        return MemoryPlan(256, 1, 0, 0, True, True, (gpu, cpu), ())
+
+    assert fits_with_margin(plan(total - margin))
+    assert not fits_with_margin(plan(total - margin + 1))
+
+
+@given(n_most=st.integers(0, 200), limit=st.integers(0, 200))
+def test_the_most_that_fits(n_most: int, limit: int) -> None:
+    asked: list[int] = []
+
+    def fits(number: int) -> bool:
+        asked.append(number)
+        return number <= limit
+
+    assert most_that_fits(n_most, fits) == min(n_most, limit)
+    assert len(asked) <= n_most.bit_length() + 1
+
+
+def test_a_file_that_changed_is_read_again(meter: MemoryMeter, tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copy(tiny_model(n_layer=2), path)
+    assert meter.plan(path, SETTINGS).kv_bytes == 2 * 256 * 64 * 2 * 2
+    shutil.copy(tiny_model(n_layer=3), path)
+    assert meter.plan(path, SETTINGS).kv_bytes == 3 * 256 * 64 * 2 * 2
+    path.unlink()
+    with pytest.raises(EngineError) as caught:
+        meter.plan(path, SETTINGS)
+    assert caught.value.code is ErrorCode.MODEL_NOT_FOUND
+
+
+def test_a_context_that_no_machine_has_room_for_is_not_tried(
+    meter: MemoryMeter, tiny_model: Callable[..., Path]
+) -> None:
+    with pytest.raises(EngineError) as caught:
+        meter.plan(tiny_model(), LoadSettings(n_ctx=N_CTX_MAX, n_gpu_layers=0))
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+    assert "make it smaller" in caught.value.message
+
+
+def test_an_embedding_model_is_not_planned(meter: MemoryMeter, tiny_model: Callable[..., Path]) -> None:
+    with pytest.raises(EngineError) as caught:
+        meter.plan(tiny_model(extra=(("llama.pooling_type", 1),)), SETTINGS)
+    assert caught.value.code is ErrorCode.MODEL_IS_EMBEDDING
