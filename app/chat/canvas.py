@@ -32,7 +32,7 @@ class Canvas:
         return QFontMetricsF(self._font(look)).horizontalAdvance(text)
 
     def _font(self, look: Look) -> QFont:
-        return self.theme.font(look.size or self.sizes.ui, look.weight, tabular=True)
+        return self.theme.font(look.size or self.sizes.ui, look.weight)
 
     def text(self, painter: QPainter, text: str, x: float, row: QRectF, look: Look) -> float:
         """Paint one line, vertically centred in `row` and cut at its end, and return where it ends."""

@@ -27,11 +27,13 @@ from app.theme import Theme
 
 CELL_PADDING_X = 14
 TAB_COLUMNS = 4
+MIN_GROWN = 1_500
 CELL_PADDING_TOP = 4
 CELL_PADDING_BOTTOM = 7
 _HEADING_SIZES = {1: 1.45, 2: 1.25, 3: 1.1, 4: 1.0, 5: 1.0, 6: 1.0}
 _LINE_BREAK = "\u2028"
-_CHIP_PAD = "\u2009"
+# Narrow and without a break, so that the end of a line never parts it from its code.
+_CHIP_PAD = "\u202f"
 
 
 class SafeDocument(QTextDocument):
@@ -52,13 +54,17 @@ class Run:
 
 @dataclass
 class Built:
-    """A document with what is painted around it and what it came from; positions are the document's."""
+    """A document with what is painted around it and what it came from; positions are the document's.
+
+    `is_grown`: it was added to line by line, so its colours may be worse than those of a new one.
+    """
 
     document: QTextDocument
     runs: list[Run] = field(default_factory=list)
     chips: list[tuple[int, int]] = field(default_factory=list)
     links: list[tuple[int, int, str]] = field(default_factory=list)
     table: QTextTable | None = None
+    is_grown: bool = False
 
 
 class DocumentFactory:
@@ -107,10 +113,16 @@ class DocumentFactory:
         return built
 
     def can_grow(self, old: Block, new: Block) -> bool:
-        """Whether `grow` can turn the document of `old` into that of `new`: code that was only added to."""
+        """Whether `grow` can turn the document of `old` into that of `new`: long code that is still being written.
+
+        Short or finished code is better built again, since strings and comments over several lines are then coloured
+        as such.
+        """
         if old.kind is not Kind.CODE or new.kind is not Kind.CODE or old.language != new.language:
             return False
-        return bool(old.spans) and bool(new.spans) and new.spans[0].text.startswith(old.spans[0].text)
+        if new.is_closed or not old.spans or not new.spans or len(old.spans[0].text) < MIN_GROWN:
+            return False
+        return new.spans[0].text.startswith(old.spans[0].text)
 
     def grow(self, built: Built, old: Block, new: Block) -> None:
         """Add the new end of a piece of code; only lines that changed are coloured again."""
@@ -124,6 +136,7 @@ class DocumentFactory:
         self._write_colored(cursor, new_text[line_start:], new.language)
         cursor.endEditBlock()
         built.runs = [Run(0, len(new_text), new.spans[0].source)]
+        built.is_grown = True
 
     def _write_code(self, cursor: QTextCursor, built: Built, block: Block) -> None:
         text = block.spans[0].text if block.spans else ""

@@ -136,6 +136,10 @@ class TurnView:
         n_thoughts = sum(box.is_quiet for box in old)
         self.boxes = _updated(old[:n_thoughts], self._thoughts, True, factory)
         self.boxes += _updated(old[n_thoughts:], self._blocks, False, factory)
+        if is_final:
+            for box in self.boxes:
+                if box.built is not None and box.built.is_grown:
+                    box.drop_document()
         self.stack(sizes)
 
     def set_unfolded(self, is_unfolded: bool, sizes: Sizes) -> None:

@@ -296,3 +296,22 @@ def test_every_prefix_of_an_answer_is_painted(show):
     transcript.finish_turn("a", TurnState.DONE)
     assert transcript.turns[0].text == EVERYTHING
     assert abs(transcript.views[0].height - heights) < 80
+
+
+@pytest.mark.parametrize("n_lines", [5, 200])
+def test_code_that_was_streamed_ends_in_the_same_colours_as_code_shown_at_once(show, n_lines: int):
+    code = '```python\n"""\n' + "for words in a text\n" * n_lines + '"""\nx = 1\n'
+    streamed = show(Turn("a", "assistant", state=TurnState.STREAMING))
+    for end in range(0, len(code), 40):
+        streamed.append_text("a", code[end : end + 40])
+        streamed.update_turn("a", facts=())
+        streamed.grab()
+    streamed.finish_turn("a", TurnState.DONE)
+    assert streamed.grab().toImage() == show(Turn("a", "assistant", code)).grab().toImage()
+
+
+def test_the_ground_of_code_is_not_parted_from_it_at_the_end_of_a_line(show):
+    for n in range(40, 70):
+        transcript = show(Turn("a", "assistant", "w" * n + " words `[::-1]` end"))
+        (box,) = transcript.views[0].boxes
+        assert all(len(box.range_rects(start, end)) == 1 for start, end in box.built.chips)
