@@ -114,21 +114,23 @@ def place_weights(placement: Placement, weights: Weights, load: LoadReport) -> N
     A model without an output layer of its own uses the token embedding twice; on two devices, or repacked, it is there
     twice. Rotary factors lie on every device that has layers.
     """
-    layers, output = load.layer_devices[:-1], load.layer_devices[-1]
+    # A log that names no devices leaves everything in RAM.
+    *layers, output = load.layer_devices or (HOST,)
+    first = layers[0] if layers else HOST
     names = {tensor.name for tensor in weights.tensors}
     for tensor in weights.tensors:
         if tensor.name in load.unused_tensors:
             continue
         if match := _LAYER_TENSOR.match(tensor.name):
-            homes = [layers[int(match[1])]] if int(match[1]) < len(layers) else []
+            homes = [layers[int(match[1])] if int(match[1]) < len(layers) else HOST]
         elif tensor.name in _INPUT_TENSORS:
             homes = [HOST]
         elif _ROPE_TENSOR.match(tensor.name):
-            homes = sorted(set(layers))
+            homes = sorted(set(layers)) or [HOST]
         elif _OUTPUT_TENSORS.match(tensor.name):
             homes = [output]
         else:
-            homes = [layers[0]]
+            homes = [first]
         if tensor.name == EMBEDDING and _OUTPUT not in names and (output != HOST or weights.is_embedding_repacked):
             homes.append(output)
         for home in homes:

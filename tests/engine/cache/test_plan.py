@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from engine.cache import plan_warnings
 from engine.cache.check import check_load
 from engine.cache.plan import DevicePlan, MemoryPlan, PlanWarningCode
-from engine.cache.planning import buffer_device, confirmed, memory, place
+from engine.cache.planning import Placement, Weights, buffer_device, confirmed, memory, place, place_weights
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Device, DeviceMemory
+from engine.models import ggml
 from engine.models.gguf import ModelInfo, read_model_info
+from engine.models.header import TensorInfo
 from engine.native.report import Buffer, ContextReport, KvCache, LoadReport
 from engine.settings import N_CTX_MAX, CacheType, FlashAttention, LoadSettings, RopeScaling
 
@@ -185,6 +187,44 @@ def test_kv_is_exact_where_the_log_agrees_and_the_logs_where_it_does_not(logged_
     assert placed.kv_k == placed.kv_v == (131_072 if logged_mib == 0.13 else logged)
     on_cpu, on_gpu = (used for _, used in memory(placed, [CPU, CUDA]))
     assert on_cpu.kv_bytes == on_gpu.kv_bytes == placed.kv_k
+
+
+def tensor(name: str, n_bytes: int) -> TensorInfo:
+    return TensorInfo(name, (n_bytes // 4,), ggml.TYPES[0], 0, n_bytes // 4, n_bytes)
+
+
+TENSORS = (
+    tensor("token_embd.weight", 1 << 20),
+    tensor("blk.0.attn_q.weight", 1 << 4),
+    tensor("blk.1.attn_q.weight", 1 << 5),
+    tensor("rope_freqs.weight", 1 << 6),
+    tensor("output_norm.weight", 1 << 7),
+    tensor("token_embd_norm.weight", 1 << 8),
+    tensor("blk.1.unused.weight", 1 << 9),
+)
+
+
+def weights_on(load: LoadReport, *more: TensorInfo, is_embedding_repacked: bool = False) -> tuple[int, int]:
+    """Bytes of weights in RAM and on the GPU."""
+    placement = Placement()
+    place_weights(placement, Weights(TENSORS + more, is_embedding_repacked), load)
+    on_cpu, on_gpu = (used.weights_bytes for _, used in memory(placement, [CPU, CUDA]))
+    return on_cpu, on_gpu
+
+
+def test_weights_lie_with_their_layers() -> None:
+    unused = frozenset({"blk.1.unused.weight"})
+    split = LoadReport(("CPU", "CUDA0", "CUDA0"), (), unused)
+    embedding, rope = 1 << 20, 1 << 6
+    # The embedding is also the output layer, and rotary factors are wherever there are layers.
+    assert weights_on(split) == (embedding + (1 << 4) + rope + (1 << 8), embedding + (1 << 5) + rope + (1 << 7))
+    output = tensor("output.weight", 1 << 10)
+    assert weights_on(split, output)[1] == (1 << 5) + rope + (1 << 7) + (1 << 10)
+    everything = embedding + (1 << 4) + (1 << 5) + rope + (1 << 7) + (1 << 8)
+    in_ram = LoadReport(("CPU",) * 3, (), unused)
+    assert weights_on(in_ram) == (everything, 0)
+    assert weights_on(in_ram, is_embedding_repacked=True) == (everything + embedding, 0)
+    assert weights_on(LoadReport((), (), unused)) == (everything, 0)
 
 
 def test_a_finished_load_is_believed_where_it_differs_from_the_plan() -> None:
