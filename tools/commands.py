@@ -1,4 +1,4 @@
-"""The two commands: `run` opens the window, `test` runs every check."""
+"""What `make` does: `run` opens the window, `test` runs every check, `package` makes what people install."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ from tools.stamp import Wish, read_stamp, venv_python
 from tools.translations import build, is_stale
 
 ROOT = Path(__file__).resolve().parent.parent
-USAGE = "usage: bootstrap.py run [arguments of the window] | test [arguments of pytest]"
+USAGE = "usage: bootstrap.py run [arguments of the window] | test [arguments of pytest] | package | licences"
 INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out `run` or `test`; the exit status. Nothing that is known to go wrong ends in a traceback."""
-    if not arguments or arguments[0] not in {"run", "test"}:
+    """Carry out a command; the exit status. Nothing that is known to go wrong ends in a traceback."""
+    if not arguments or arguments[0] not in {"run", "test", "package", "licences"}:
         print(USAGE, file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _on_sigterm)
     machine = Machine()
     command, rest = arguments[0], arguments[1:]
     try:
+        if command in {"package", "licences"}:
+            from tools.package.build import make_packages, write_notices
+
+            (make_packages if command == "package" else write_notices)(ROOT, machine)
+            return 0
         wish = Wish.of(machine.environ, dev=command == "test")
         require_qt_libraries(machine, windowed=command == "run")
         stamp = read_stamp(ROOT)
