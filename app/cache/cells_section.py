@@ -1,0 +1,188 @@
+"""The cells: how many are used, what lies in them, and what lies where the pointer is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy
+
+from app import i18n
+from app.cache.cell_strip import CellStrip
+from app.cache.cells import CellCounts, CellPlace, Kind
+from app.cache.facts import CacheFacts
+from app.cache.legend import Legend
+from app.cache.marks import Mark, Pattern
+from app.cache.section import NOTHING, Section
+from app.theme import Theme
+from engine.messages import Span
+
+MARKS = {
+    "system": Mark("cell_system"),
+    "user": Mark("cell_user"),
+    "assistant": Mark("cell_assistant"),
+    "other": Mark("text_3"),
+    "free": Mark("cell_free"),
+    "sinks": Mark("text_2", Pattern.RING),
+    "reused": Mark("text_2", Pattern.UNDERLINED),
+    "evicted": Mark("text_3", Pattern.HATCHED),
+}
+EXCERPT = 70
+
+TextOf = Callable[[Span, int], str]
+"""The text around a token of a span, given the token's index in the sequence; empty where there is none to show."""
+
+
+class CellsSection(Section):
+    """``text_of`` finds the words that a cell holds; ``pressed`` carries the Span of a cell."""
+
+    pressed = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.text_of: TextOf = lambda _span, _index: ""
+        self._facts = CacheFacts()
+        self._pointed: tuple[range, CellPlace | None] | None = None
+        self._used = QLabel(NOTHING)
+        self._used.setObjectName("cellsUsed")
+        self._used.setProperty("level", "number")
+        self._of = QLabel()
+        self._of.setProperty("level", "meta")
+        self._share = QLabel()
+        self._share.setProperty("level", "meta")
+        self.strip = CellStrip(theme)
+        self._words = QLabel()
+        self._words.setObjectName("cellWords")
+        self._words.setProperty("level", "micro")
+        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        self._words.setWordWrap(True)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._legend = Legend(MARKS, theme, "cells")
+        self._lay_out()
+        self.strip.pointed.connect(self._on_pointed)
+        self.strip.pressed.connect(lambda place: self.pressed.emit(place.span))
+        theme.changed.connect(self.restyle)
+        self.restyle()
+        self.retranslate()
+
+    def _lay_out(self) -> None:
+        big = QGridLayout()
+        big.setHorizontalSpacing(8)
+        baseline = Qt.AlignmentFlag.AlignBottom
+        big.addWidget(self._used, 0, 0, baseline)
+        big.addWidget(self._of, 0, 1, baseline)
+        big.addWidget(self._share, 0, 2, baseline | Qt.AlignmentFlag.AlignRight)
+        big.setColumnStretch(1, 1)
+        self._of.setContentsMargins(0, 0, 0, 5)
+        self._share.setContentsMargins(0, 0, 0, 5)
+        self.column.addLayout(big)
+        self.column.addWidget(self.strip)
+        self.column.addWidget(self._words)
+        self.column.addWidget(self._legend)
+
+    def show_facts(self, facts: CacheFacts) -> None:
+        """Show the cache as it is."""
+        if (facts.usage, facts.model) != (self._facts.usage, self._facts.model):
+            self._facts = facts
+            self.render_facts()
+
+    def restyle(self) -> None:
+        """Take the fonts and colours in force; the words keep their room, so that nothing jumps."""
+        sizes = self._theme.sizes
+        self._used.setFont(self._theme.font(sizes.number, 600, tabular=True))
+        self._words.setFixedHeight(3 * (sizes.micro + 5))
+        super().restyle()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.heading.setText(self.tr("Cells"))
+        self._legend.set_words(
+            {
+                "system": (self.tr("System"), self.tr("Cells of the system prompt")),
+                "user": (self.tr("You"), self.tr("Cells of your messages")),
+                "assistant": (self.tr("Assistant"), self.tr("Cells of the answers")),
+                "other": (self.tr("Other"), self.tr("Cells of tools and of the template")),
+                "free": (self.tr("Free"), self.tr("Cells that hold nothing yet")),
+                "sinks": (self.tr("Sinks"), self.tr("First tokens, never evicted; they hold the quality")),
+                "reused": (self.tr("Reused"), self.tr("Cells that the last request found filled, at no cost")),
+                "evicted": (self.tr("Evicted"), self.tr("Tokens without cells; the model no longer sees them")),
+            }
+        )
+        self.render_facts()
+
+    def render_facts(self) -> None:
+        """Numbers, strip and legend."""
+        usage, n_cells = self._facts.usage, self._facts.n_cells
+        n_used = usage.n_used if usage else 0
+        self._used.setText(i18n.number(n_used) if n_cells else NOTHING)
+        self._of.setText(self.tr("of {0} cells").format(i18n.number(n_cells)) if n_cells else "")
+        self._share.setText(i18n.percent(n_used / n_cells) if n_cells else "")
+        counts = self.strip.show_usage(usage, n_cells)
+        raster = self.strip.raster
+        per_square = raster.grid.n_per_square if raster is not None else 1
+        self.aside.setText(self.tr("1 square = %Ln cell(s)", "", per_square) if n_cells else "")
+        self._render_legend(counts, n_cells)
+        self._render_words()
+
+    def _render_legend(self, counts: CellCounts | None, n_cells: int) -> None:
+        if counts is None:
+            counts = CellCounts((n_cells, *[0] * (len(Kind) - 1)), 0, 0)
+        n_gone = self.strip.n_gone
+        amounts = {
+            "system": counts.kinds[Kind.SYSTEM],
+            "user": counts.kinds[Kind.USER],
+            "assistant": counts.kinds[Kind.ASSISTANT],
+            "other": counts.kinds[Kind.OTHER],
+            "free": counts.kinds[Kind.FREE],
+            "sinks": counts.sinks,
+            "reused": counts.reused,
+            "evicted": n_gone,
+        }
+        hidden = [name for name in ("system", "other", "sinks", "reused", "evicted") if not amounts[name]]
+        self._legend.set_values({name: i18n.number(amount) for name, amount in amounts.items()}, hidden)
+
+    def _on_pointed(self, cells: range | None, place: CellPlace | None) -> None:
+        self._pointed = (cells, place) if cells is not None else None
+        self._render_words()
+
+    def _render_words(self) -> None:
+        if self._pointed is None:
+            usage = self._facts.usage
+            if usage is None or usage.n_until_eviction is None or not usage.spans:
+                self._words.setText("")
+            else:
+                self._words.setText(self.tr("Something leaves the cache in %Ln token(s)", "", usage.n_until_eviction))
+            return
+        cells, place = self._pointed
+        first, last = i18n.number(cells.start), i18n.number(cells.stop - 1)
+        parts = [self.tr("Cell {0}").format(first) if len(cells) == 1 else self.tr("Cells {0}–{1}").format(first, last)]
+        if place is None:
+            self._words.setText(" · ".join([*parts, self.tr("free")]))
+            return
+        if place.position is not None:
+            parts.append(self.tr("position {0}").format(i18n.number(place.position)))
+        parts.append(self._owner(place.span))
+        if place.span.is_sink:
+            parts.append(self.tr("sink"))
+        if self._facts.usage is not None and place.index < self._facts.usage.n_reused:
+            parts.append(self.tr("reused"))
+        text = self.text_of(place.span, place.index)
+        self._words.setText(" · ".join(parts) + (f"\n“{text}”" if text else ""))
+
+    def _owner(self, span: Span) -> str:
+        name = {"system": self.tr("System"), "user": self.tr("You"), "assistant": self.tr("Assistant")}.get(
+            span.role, span.role or self.tr("template")
+        )
+        if span.message_index is None:
+            return name
+        return self.tr("{0}, message {1}").format(name, i18n.number(span.message_index + 1))
+
+
+def excerpt(text: str, share: float) -> str:
+    """Some words around a place in a text, given as a share of it from 0 to 1."""
+    middle = round(len(text) * min(1.0, max(0.0, share)))
+    start = max(0, min(middle - EXCERPT // 2, len(text) - EXCERPT))
+    end = min(len(text), start + EXCERPT)
+    words = " ".join(text[start:end].split())
+    return ("…" if start > 0 else "") + words + ("…" if end < len(text) else "")

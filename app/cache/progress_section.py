@@ -1,0 +1,77 @@
+"""How far a load or the reading of a prompt has come; there only while one is under way."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from app import i18n
+from app.cache.facts import CacheFacts
+from engine.messages import LoadProgress, LoadStage, PrefillProgress
+
+STEPS = 1000
+
+
+class ProgressSection(QWidget):
+    """Shows the load or the prefill among CacheFacts, with what is left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._facts = CacheFacts()
+        self._text = QLabel()
+        self._text.setObjectName("prefillText")
+        self._text.setProperty("level", "meta")
+        self._bar = QProgressBar()
+        self._bar.setObjectName("prefillBar")
+        self._bar.setTextVisible(False)
+        self._bar.setRange(0, STEPS)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self._text)
+        column.addWidget(self._bar)
+        self.retranslate()
+
+    def show_facts(self, facts: CacheFacts) -> None:
+        """Show what is under way, or go."""
+        if (facts.load, facts.prefill) != (self._facts.load, self._facts.prefill):
+            self._facts = facts
+            self._render()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self._bar.setAccessibleName(self.tr("Progress"))
+        self._render()
+
+    def _render(self) -> None:
+        load, prefill = self._facts.load, self._facts.prefill
+        for widget in (self, self._text, self._bar):
+            widget.setVisible(load is not None or prefill is not None)
+        if load is not None:
+            self._show(self._load_text(load), load.fraction)
+        elif prefill is not None and prefill.n_total > 0:
+            self._show(self._prefill_text(prefill), prefill.n_done / prefill.n_total)
+
+    def _show(self, text: str, fraction: float) -> None:
+        self._text.setText(text)
+        self._bar.setValue(round(STEPS * min(1.0, max(0.0, fraction))))
+
+    def _prefill_text(self, prefill: PrefillProgress) -> str:
+        done, total = i18n.number(prefill.n_done), i18n.number(prefill.n_total)
+        left = i18n.number(prefill.n_total - prefill.n_done)
+        return self.tr("Reading the prompt: {0} of {1} tokens, {2} left").format(done, total, left)
+
+    def _load_text(self, load: LoadProgress) -> str:
+        share = i18n.percent(min(1.0, max(0.0, load.fraction)))
+        return {
+            LoadStage.READING: self.tr("Loading: reading the file's header"),
+            LoadStage.WEIGHTS: self.tr("Loading: weights {0}").format(share),
+            LoadStage.CONTEXT: self.tr("Loading: making the cache"),
+            LoadStage.WARM_UP: self.tr("Loading: first tokens"),
+        }[load.stage]
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)

@@ -1,0 +1,70 @@
+"""What the last request cost, and what the cache saved it."""
+
+from __future__ import annotations
+
+from app import i18n
+from app.cache.facts import CacheFacts
+from app.cache.section import Section
+from app.theme import Theme
+from engine.messages import GenerationStats
+
+
+class RequestSection(Section):
+    """Shows the stats among CacheFacts; all numbers are the engine's."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._stats: GenerationStats | None = None
+        self.add_tiles("decode", "prefill", "first", "saved")
+        self.add_rows("reused", "read", "evicted", "recomputed")
+        theme.changed.connect(self.restyle)
+        self.restyle()
+        self.retranslate()
+
+    def show_facts(self, facts: CacheFacts) -> None:
+        """Show what is known."""
+        if facts.stats != self._stats:
+            self._stats = facts.stats
+            self.render_facts()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.heading.setText(self.tr("Last request"))
+        self.set_words(
+            {
+                "decode": (self.tr("Answer"), self.tr("Tokens written per second")),
+                "prefill": (self.tr("Prompt"), self.tr("Prompt tokens read per second")),
+                "first": (self.tr("First token"), self.tr("Time from the request to the first token")),
+                "saved": (
+                    self.tr("Saved by reuse"),
+                    self.tr("What reading the reused tokens again would have taken, at the speed last measured"),
+                ),
+                "reused": (self.tr("Reused"), self.tr("Prompt tokens that were in the cache already and cost nothing")),
+                "read": (self.tr("Read"), self.tr("Prompt tokens that had to be evaluated")),
+                "evicted": (self.tr("Evicted"), self.tr("Cells freed during this request")),
+                "recomputed": (self.tr("Read again"), self.tr("Tokens evaluated a second time")),
+            }
+        )
+        self.render_facts()
+
+    def render_facts(self) -> None:
+        """Show what is known."""
+        stats = self._stats
+        rate = self.tr("tok/s")
+        self.set_tile("decode", i18n.number(stats.decode_tps, 1) if stats else None, rate)
+        self.set_tile("prefill", i18n.number(stats.prefill_tps) if stats else None, rate)
+        self.set_tile("first", *self._duration(stats.ttft_ms if stats else None))
+        self.set_tile("saved", *self._duration(stats.reuse_saved_ms if stats else None))
+        of = self.tr("{0} of {1}")
+        n_prompt = i18n.number(stats.n_prompt) if stats else ""
+        self.set_value("reused", of.format(i18n.number(stats.n_reused), n_prompt) if stats else None)
+        self.set_value("read", of.format(i18n.number(stats.n_fed), n_prompt) if stats else None)
+        self.set_value("evicted", i18n.number(stats.n_evicted) if stats else None)
+        self.set_value("recomputed", i18n.number(stats.n_recomputed) if stats else None)
+
+    def _duration(self, milliseconds: float | None) -> tuple[str | None, str]:
+        if milliseconds is None:
+            return None, ""
+        if milliseconds < 10_000:
+            return i18n.number(milliseconds), self.tr("ms")
+        return i18n.number(milliseconds / 1000, 1), self.tr("s")
