@@ -143,18 +143,15 @@ def ranges_to_evict(
     n_excess = sum(end - start for start, end in ranges) + n_new - limits.capacity
     if n_excess <= 0:
         return ()
-    n_wanted = max(n_excess, limits.n_evict)
-    chosen: list[tuple[int, int]] = []
-    for start, end in ranges:
-        start = max(start, limits.n_sink)
-        if start >= end or n_wanted <= 0:
-            continue
-        stop = min(end, start + n_wanted)
-        if limits.align is Align.TURN:
-            stop = min(end, _turn_end(stop, turns))
-        chosen.append((start, stop))
-        n_wanted -= stop - start
-    return tuple(chosen)
+    behind_sinks = [(max(start, limits.n_sink), end) for start, end in ranges if end > limits.n_sink]
+    n_wanted, stop = max(n_excess, limits.n_evict), limits.n_sink
+    for start, end in behind_sinks:
+        if n_wanted > 0:
+            stop = min(end, start + n_wanted)
+            n_wanted -= stop - start
+    if limits.align is Align.TURN:
+        stop = _turn_end(stop, turns)
+    return tuple((start, min(end, stop)) for start, end in behind_sinks if start < stop)
 
 
 def _turn_end(index: int, turns: Sequence[Turn]) -> int:

@@ -121,6 +121,10 @@ class CacheContract:
         planned = feed(manager, prompt, PolicySettings())
         if lab.kind is MemoryKind.ATTENTION:
             assert (planned.n_fed, planned.n_reused) == (1, len(prompt.tokens) - 1)
+            answer(manager, text(9, N_CELLS))
+            manager.forget()
+            feed(manager, prompt, PolicySettings())
+            assert feed(manager, prompt, PolicySettings()).n_fed == 1
         lab.assert_same(lab.result(memory.inner), before, exactly=lab.is_exact)
         lab.check(memory.inner, manager.sequence)
 
@@ -218,6 +222,21 @@ class CacheContract:
         fresh = lab.new_memory()
         feed(CacheManager(fresh, feed_size=1), prompt, PolicySettings())
         lab.assert_same(lab.result(memory.inner), lab.result(fresh), exactly=lab.is_exact)
+
+    def test_regenerating_after_evictions_close_to_the_question(self, lab: Lab, memory: RecordedMemory):
+        policy = allowed_policies(lab.kind)[0]
+        manager, settings = CacheManager(memory), PolicySettings(policy=policy, n_window=40, n_evict=1)
+        prompt = long_chat(1).say("user", (77,)).prompt()
+        feed(manager, prompt, settings)
+        newest = prompt.turns[-2].start
+        while not (lost := [run.end for run in manager.sequence.runs if run.state is SpanState.EVICTED]) or (
+            lost[-1] < newest - 1
+        ):
+            manager.append(10 + len(manager.sequence) % 230)
+        planned = feed(manager, prompt, settings)
+        assert planned.reason is None or lab.kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID)
+        assert planned.reason is not None or planned.n_fed <= 3
+        lab.check(memory.inner, manager.sequence)
 
     def test_an_edit_before_everything_cached_reads_again_and_says_so(
         self, lab: Lab, memory: RecordedMemory, policies: tuple[Policy, ...]
@@ -431,12 +450,21 @@ class CacheContract:
             lab.check(memory.inner, manager.sequence)
             manager.forget()
 
-    def test_a_prompt_can_be_fed_across_a_renumbering(self, lab: Lab, memory: RecordedMemory):
+    def test_a_prompt_can_be_fed_across_a_renumbering_that_is_stopped(
+        self, lab: Lab, memory: RecordedMemory, stops: Sequence[int]
+    ):
         manager, chat = CacheManager(memory), Chat()
         n_renumbered = 0
         for turn in range(40):
             chat.say("user", text(turn, 40))
-            feed(manager, chat.prompt(), PolicySettings())
+            prompt = chat.prompt()
+            manager.begin(prompt, PolicySettings())
+            list(manager.feed(After(stops[turn % len(stops)])))
+            lab.check(memory.inner, manager.sequence)
+            list(manager.feed())
+            assert manager.is_fed
+            assert manager.sequence.tokens(0, len(manager.sequence)) == list(prompt.tokens)
+            assert manager.sequence.is_cached(prompt.turns[-2].start, len(prompt.tokens))
             n_renumbered += manager.counts.n_renumbered
             lab.check(memory.inner, manager.sequence)
             chat.say("assistant", ())

@@ -36,10 +36,13 @@ class State:
 
 @dataclass
 class _Store:
-    """What a snapshot takes: cells of all layers that see everything, of the window layers, and the recurrent state."""
+    """What a snapshot takes: the cells of layers that see everything, those of window layers, and the recurrent state.
+
+    `in_window` has for each position the token and what it has seen, since a checkpoint can bring back another text.
+    """
 
     base: dict[int, Cell] = field(default_factory=dict)
-    in_window: set[int] = field(default_factory=set)
+    in_window: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
     state: State = field(default_factory=State)
 
 
@@ -101,7 +104,7 @@ class FakeMemory:
         if gone and max(gone) < max(store.base):
             self._has_holes = True
         store.base = {position: cell for position, cell in store.base.items() if position not in gone}
-        store.in_window -= gone
+        store.in_window = {p: seen for p, seen in store.in_window.items() if not p0 <= p < end}
         return True
 
     def shift(self, p0: int, p1: int, delta: int) -> None:
@@ -113,7 +116,7 @@ class FakeMemory:
             assert position + delta not in kept, "two cells at one position"
             cell.position = position + delta
             kept[position + delta] = cell
-        store.in_window = {position + delta if position in moved else position for position in store.in_window}
+        store.in_window = {p + delta if p in moved else p: seen for p, seen in store.in_window.items()}
         store.base = kept
         self._is_shift_pending = True
 
@@ -209,13 +212,14 @@ class FakeMemory:
         store = self._store
         for position, token in enumerate(tokens, first_position):
             before = [store.base[p] for p in sorted(store.base)]
-            in_reach = {cell.position for cell in before if position - cell.position < self.traits.n_swa}
-            in_window = {p for p in store.in_window if position - p < self.traits.n_swa}
-            is_sound = in_reach == in_window
+            n_swa = self.traits.n_swa
+            in_reach = {one.position: (one.token, one.seen) for one in before if position - one.position < n_swa}
+            in_window = {p: seen for p, seen in store.in_window.items() if position - p < n_swa}
+            is_sound = not n_swa or in_reach == in_window
             if self._has_cells:
                 seen = tuple(cell.token for cell in before)
                 store.base[position] = Cell(token, position, position, seen, is_sound)
-                store.in_window.add(position)
+                store.in_window[position] = (token, seen)
             if self._has_state:
                 store.state = replace(store.state, tokens=(*store.state.tokens, token), position=position)
 
@@ -223,7 +227,8 @@ class FakeMemory:
         """Window layers reuse the cells that the next token can't see: at the latest moment, or as here, at once."""
         n_swa = self.traits.n_swa
         if n_swa and (self.traits.kind is MemoryKind.SLIDING or self._has_holes):
-            self._store.in_window = {p for p in self._store.in_window if next_position - p < n_swa}
+            window = self._store.in_window
+            self._store.in_window = {p: seen for p, seen in window.items() if next_position - p < n_swa}
 
     def _tear(self, tokens: Sequence[int], first_position: int) -> None:
         """A micro-batch is stopped half-way; llama.cpp then removes its positions, which a state does not allow."""

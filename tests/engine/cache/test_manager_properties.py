@@ -198,6 +198,7 @@ class ManagedChat(RuleBasedStateMachine):
         assert 0 <= planned.n_reused <= n_same
         assert planned.n_skipped >= 0
         assert planned.n_recomputed <= planned.n_fed
+        assert planned.n_recomputed > 0 or planned.reason is None
         assert limits.policy in allowed_policies(self.memory.traits.kind)
         if planned.reason is None and self.memory.traits.kind is MemoryKind.ATTENTION and not self.memory.traits.n_swa:
             assert planned.n_fed + planned.n_skipped == planned.n_prompt - min(n_same, planned.n_prompt - 1)
