@@ -18,6 +18,7 @@ STUB = 18
 STUB_GAP = 6
 TEXT_MARGIN = 6
 DEFAULT_COLUMNS = 46
+KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
 
 class CellStrip(QWidget):
@@ -237,7 +238,7 @@ class CellStrip(QWidget):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """The keyboard begins at the first cell."""
         super().focusInEvent(event)
-        if self._square is None and event.reason() is not Qt.FocusReason.MouseFocusReason:
+        if self._square is None and event.reason() in KEYBOARD:
             self._point_at(0 if self._raster is not None else None)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

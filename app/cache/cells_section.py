@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout
 
 from app import i18n
 from app.cache.cell_strip import CellStrip
@@ -14,6 +14,7 @@ from app.cache.facts import CacheFacts
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern
 from app.cache.section import NOTHING, Section
+from app.elided_label import ElidedLabel
 from app.theme import Theme
 from engine.messages import Span
 
@@ -51,13 +52,12 @@ class CellsSection(Section):
         self._share = QLabel()
         self._share.setProperty("level", "meta")
         self.strip = CellStrip(theme)
-        self._words = QLabel()
+        self._where = ElidedLabel()
+        self._where.setObjectName("cellWhere")
+        self._words = ElidedLabel()
         self._words.setObjectName("cellWords")
-        self._words.setProperty("level", "micro")
-        self._words.setTextFormat(Qt.TextFormat.PlainText)
-        self._words.setWordWrap(True)
-        self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for line in (self._where, self._words):
+            line.setProperty("level", "micro")
         self._legend = Legend(MARKS, theme, "cells")
         self._lay_out()
         self.strip.pointed.connect(self._on_pointed)
@@ -78,7 +78,11 @@ class CellsSection(Section):
         self._share.setContentsMargins(0, 0, 0, 5)
         self.column.addLayout(big)
         self.column.addWidget(self.strip)
-        self.column.addWidget(self._words)
+        lines = QVBoxLayout()
+        lines.setSpacing(2)
+        lines.addWidget(self._where)
+        lines.addWidget(self._words)
+        self.column.addLayout(lines)
         self.column.addWidget(self._legend)
 
     def show_facts(self, facts: CacheFacts) -> None:
@@ -88,10 +92,8 @@ class CellsSection(Section):
             self.render_facts()
 
     def restyle(self) -> None:
-        """Take the fonts and colours in force; the words keep their room, so that nothing jumps."""
-        sizes = self._theme.sizes
-        self._used.setFont(self._theme.font(sizes.number, 600, tabular=True))
-        self._words.setFixedHeight(3 * (sizes.micro + 5))
+        """Take the fonts and colours in force."""
+        self._used.setFont(self._theme.font(self._theme.sizes.number, 600, tabular=True))
         super().restyle()
 
     def retranslate(self) -> None:
@@ -147,28 +149,29 @@ class CellsSection(Section):
         self._render_words()
 
     def _render_words(self) -> None:
+        """Two lines that are always there, so that nothing jumps."""
         if self._pointed is None:
-            usage = self._facts.usage
-            if usage is None or usage.n_until_eviction is None or not usage.spans:
-                self._words.setText("")
-            else:
-                self._words.setText(self.tr("Something leaves the cache in %Ln token(s)", "", usage.n_until_eviction))
+            n_left = self._facts.usage.n_until_eviction if self._facts.usage is not None else None
+            self._where.set_line("" if n_left is None else self.tr("Next eviction in %Ln token(s)", "", n_left))
+            self._words.set_line("")
             return
         cells, place = self._pointed
         first, last = i18n.number(cells.start), i18n.number(cells.stop - 1)
-        parts = [self.tr("Cell {0}").format(first) if len(cells) == 1 else self.tr("Cells {0}–{1}").format(first, last)]
+        cell = self.tr("Cell {0}").format(first) if len(cells) == 1 else self.tr("Cells {0}–{1}").format(first, last)
         if place is None:
-            self._words.setText(" · ".join([*parts, self.tr("free")]))
+            self._where.set_line(self.tr("{0} · free").format(cell))
+            self._words.set_line("")
             return
+        parts = [cell]
         if place.position is not None:
             parts.append(self.tr("position {0}").format(i18n.number(place.position)))
-        parts.append(self._owner(place.span))
         if place.span.is_sink:
             parts.append(self.tr("sink"))
         if self._facts.usage is not None and place.index < self._facts.usage.n_reused:
             parts.append(self.tr("reused"))
+        self._where.set_line(" · ".join(parts))
         text = self.text_of(place.span, place.index)
-        self._words.setText(" · ".join(parts) + (f"\n“{text}”" if text else ""))
+        self._words.set_line(self._owner(place.span) + (f": “{text}”" if text else ""))
 
     def _owner(self, span: Span) -> str:
         name = {"system": self.tr("System"), "user": self.tr("You"), "assistant": self.tr("Assistant")}.get(

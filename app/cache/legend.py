@@ -1,17 +1,18 @@
-"""Rows of a mark, a name and a number, in two columns."""
+"""Rows of a mark, a name and a number, in two columns where there is room."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLayout, QSizePolicy, QWidget
 
 from app.cache.marks import Mark, paint_mark
 from app.theme import Theme
 
 SIDE = 10
+GAP = 14
 
 
 class Swatch(QWidget):
@@ -42,10 +43,12 @@ class Legend(QWidget):
         self._values: dict[str, QLabel] = {}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(16)
+        self._grid.setHorizontalSpacing(GAP)
         self._grid.setVerticalSpacing(3)
-        for column in (0, 1):
-            self._grid.setColumnStretch(column, 1)
+        self._grid.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+        self._arranged: list[tuple[QWidget, int, int]] = []
+        # Its width is what it is given: as many columns as fit.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         for name, mark in marks.items():
             self._add(name, mark, prefix)
         self._arrange()
@@ -70,23 +73,40 @@ class Legend(QWidget):
         for name, (text, tip) in words.items():
             self._names[name].setText(text)
             self._cells[name].setToolTip(tip)
+        self._arrange()
 
     def set_values(self, values: Mapping[str, str], hidden: Sequence[str] = ()) -> None:
         """The numbers as they stand; entries in ``hidden`` give their place to others."""
         for name, value in values.items():
             self._values[name].setText(value)
-        wanted = {name: name not in hidden for name in self._cells}
-        if any(self._cells[name].isHidden() is is_shown for name, is_shown in wanted.items()):
-            for name, is_shown in wanted.items():
-                self._cells[name].setVisible(is_shown)
-            self._arrange()
+        for name, cell in self._cells.items():
+            cell.setVisible(name not in hidden)
+        self._arrange()
 
     def _arrange(self) -> None:
+        """Fill the grid from the left and from the top."""
         shown = [cell for cell in self._cells.values() if not cell.isHidden()]
-        for index, cell in enumerate(shown):
-            self._grid.addWidget(cell, index // 2, index % 2)
+        widths = [cell.sizeHint().width() for cell in shown]
+        n_columns = 2 if max(widths[::2], default=0) + max(widths[1::2], default=0) + GAP <= self.width() else 1
+        wanted = [(cell, index // n_columns, index % n_columns) for index, cell in enumerate(shown)]
+        if wanted == self._arranged:
+            return
+        self._arranged = wanted
+        for cell in self._cells.values():
+            self._grid.removeWidget(cell)
+        for cell, row, column in wanted:
+            self._grid.addWidget(cell, row, column)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1 if column < n_columns else 0)
+        self.updateGeometry()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """One column or two."""
+        super().resizeEvent(event)
+        self._arrange()
 
     def _restyle(self) -> None:
         font = self._theme.font(self._theme.sizes.meta, 500, tabular=True)
         for value in self._values.values():
             value.setFont(font)
+        self._arrange()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPainterPath, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import i18n
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern, paint_mark
+from app.elided_label import ElidedLabel
 from app.theme import Theme
 from engine.devices import DeviceSample, MemoryShares, SampleProblem, memory_shares
 from engine.messages import DeviceMemory
@@ -73,11 +74,8 @@ class MemoryBar(QWidget):
         super().__init__()
         self._theme = theme
         self._shown: tuple[DeviceSample, DeviceMemory | None] | None = None
-        self._name = QLabel()
+        self._name = ElidedLabel()
         self._name.setProperty("level", "row")
-        self._name.setTextFormat(Qt.TextFormat.PlainText)
-        self._name.setMinimumWidth(20)
-        self._name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._amount = QLabel()
         self._amount.setObjectName("memoryAmount")
         self._bar = ShareBar(theme)
@@ -114,8 +112,7 @@ class MemoryBar(QWidget):
         sample, held = self._shown
         name = self.tr("RAM") if sample.name == "CPU" else sample.name
         full_name = f"{name} · {sample.description}" if sample.description else name
-        self._name.setText(full_name)
-        self._name.setToolTip(full_name)
+        self._name.set_line(full_name)
         self._problem.setText(self._problem_text(sample.problem))
         self._problem.setVisible(sample.problem is not None)
         has_numbers = sample.problem in (None, SampleProblem.NOT_LIVE)

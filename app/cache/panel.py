@@ -52,7 +52,7 @@ class CachePanel(QScrollArea):
         content = QWidget()
         content.setProperty("surface", "side")
         column = QVBoxLayout(content)
-        column.setContentsMargins(20, 14, 20, 20)
+        column.setContentsMargins(20, 14, 16, 20)
         column.setSpacing(8)
         column.addWidget(self._progress)
         column.addWidget(self._memory)

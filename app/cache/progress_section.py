@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app import i18n
 from app.cache.facts import CacheFacts
+from app.elided_label import ElidedLabel
 from engine.messages import LoadProgress, LoadStage, PrefillProgress
 
 STEPS = 1000
@@ -18,7 +19,7 @@ class ProgressSection(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._facts = CacheFacts()
-        self._text = QLabel()
+        self._text = ElidedLabel()
         self._text.setObjectName("prefillText")
         self._text.setProperty("level", "meta")
         self._bar = QProgressBar()
@@ -53,7 +54,7 @@ class ProgressSection(QWidget):
             self._show(self._prefill_text(prefill), prefill.n_done / prefill.n_total)
 
     def _show(self, text: str, fraction: float) -> None:
-        self._text.setText(text)
+        self._text.set_line(text)
         self._bar.setValue(round(STEPS * min(1.0, max(0.0, fraction))))
 
     def _prefill_text(self, prefill: PrefillProgress) -> str:

@@ -65,6 +65,6 @@ class RequestSection(Section):
     def _duration(self, milliseconds: float | None) -> tuple[str | None, str]:
         if milliseconds is None:
             return None, ""
-        if milliseconds < 10_000:
+        if milliseconds < 1000:
             return i18n.number(milliseconds), self.tr("ms")
         return i18n.number(milliseconds / 1000, 1), self.tr("s")

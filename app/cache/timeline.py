@@ -14,8 +14,8 @@ from app.cache.history import SPAN_S, History, MarkKind
 from app.theme import Theme
 from engine.messages import CacheUsage
 
-HEIGHT = 64
-MARK_HEIGHT = 9
+HEIGHT = 70
+MARK_HEIGHT = 15
 REFRESH_MS = 1000
 
 
