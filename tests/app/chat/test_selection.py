@@ -107,3 +107,10 @@ def test_code_and_tables_give_their_source(qtbot, show):
     assert transcript.selected_markdown() == text
     drag(qtbot, transcript, place(transcript, 0, "x = 1"), place(transcript, 0, "y =", after=True))
     assert transcript.selected_markdown() == "```py\nx = 1\ny ="
+
+
+def test_a_selection_may_begin_on_a_link_without_following_it(qtbot, show):
+    transcript = show(Turn("a", "assistant", "See [the page](https://example.org/) here."))
+    with qtbot.assertNotEmitted(transcript.link_activated):
+        drag(qtbot, transcript, place(transcript, 0, "page"), place(transcript, 0, "page", after=True))
+    assert transcript.selected_markdown() == "page"

@@ -141,7 +141,7 @@ def test_buttons_under_a_turn(qtbot, show):
 
 
 def test_code_is_copied_whole(qtbot, show):
-    code = "\n".join(f"line {i}" for i in range(400))
+    code = "\n".join(f"line {i}" for i in range(900))
     transcript = show(Turn("a", "assistant", f"Look:\n\n```\n{code}\n```"))
     transcript.verticalScrollBar().setValue(0)
     press(qtbot, transcript, 0, "Copy this code")
@@ -298,7 +298,7 @@ def test_every_prefix_of_an_answer_is_painted(show):
     assert abs(transcript.views[0].height - heights) < 80
 
 
-@pytest.mark.parametrize("n_lines", [5, 200])
+@pytest.mark.parametrize("n_lines", [5, 100])
 def test_code_that_was_streamed_ends_in_the_same_colours_as_code_shown_at_once(show, n_lines: int):
     code = '```python\n"""\n' + "for words in a text\n" * n_lines + '"""\nx = 1\n'
     streamed = show(Turn("a", "assistant", state=TurnState.STREAMING))
