@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from engine.messages import Device
 _DEVICE_KINDS = ("cpu", "gpu", "igpu", "accel", "meta")
 
 
+RPC_CONNECT_S = 3.0
+"""An RPC worker that takes longer to answer is as good as none."""
 _PROBE_TOKENS = 512
 """Columns of the matrix that llama.cpp asks with."""
 _FEATURES_MAX = 64
@@ -198,7 +201,8 @@ class Ggml:
     def add_rpc_server(self, endpoint: str) -> None:
         """Register the devices of a llama.cpp RPC server, ``host:port``; raises EngineError(BACKEND_MISSING)."""
         add_server = self._rpc_function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
-        registry = add_server(endpoint.encode())
+        # llama.cpp ends the process where nobody listens.
+        registry = add_server(endpoint.encode()) if _is_listening(endpoint) else None
         if not registry:
             raise EngineError(
                 ErrorCode.BACKEND_MISSING,
@@ -233,6 +237,15 @@ class Ggml:
         return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
 
 
+def _is_listening(endpoint: str) -> bool:
+    host, _, port = endpoint.rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), RPC_CONNECT_S):
+            return True
+    except (OSError, ValueError, OverflowError):
+        return False
+
+
 def _text(raw: bytes | None) -> str:
     return raw.decode("utf-8", "replace") if raw else ""
 
@@ -242,7 +255,7 @@ def _package_folder() -> Path:
 
 
 def _library_path(stem: str = "ggml") -> Path:
-    """The file that libllama itself links: on Linux only the name with the major version, ``libggml.so.0``, is that one."""
+    """The file that libllama itself links: on Linux only the name with the version, ``libggml.so.0``, is that one."""
     folder = _package_folder() / "lib"
     pattern = {"darwin": f"lib{stem}.0.dylib", "win32": f"{stem}.dll"}.get(sys.platform, f"lib{stem}.so.0")
     fallback = {"darwin": f"lib{stem}.dylib", "win32": f"lib{stem}.dll"}.get(sys.platform, f"lib{stem}.so")
@@ -257,7 +270,7 @@ def _library_path(stem: str = "ggml") -> Path:
 
 
 def _backend_folders() -> list[Path]:
-    """Where back end files can lie: the wheel puts them in ``bin`` beside the package, a frozen program in its own ``bin``."""
+    """Where back end files can lie: a wheel has them in ``bin`` beside the package, a frozen program in its own."""
     folders = [_package_folder().parent / "bin", _package_folder() / "lib", _package_folder() / "bin"]
     frozen = getattr(sys, "_MEIPASS", None)
     return ([Path(frozen) / "bin"] if frozen else []) + folders

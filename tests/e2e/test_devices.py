@@ -1,0 +1,100 @@
+"""Layers lie and compute elsewhere: on Vulkan over Mesa's software driver, and on an RPC worker on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.messages import EngineReady, Finished, FinishReason, Notice, NoticeCode, PrefillProgress
+from engine.settings import FlashAttention, GpuLayers, LoadSettings, SamplingSettings
+from tests.e2e.desk import Desk
+from tests.rpc_server import rpc_server
+
+pytestmark = pytest.mark.e2e
+
+# One token at a time needs the fewest shaders, each of which Mesa compiles for seconds.
+SETTINGS = LoadSettings(n_ctx=2048, n_batch=1, n_ubatch=1, flash_attn=FlashAttention.OFF, n_threads=1)
+FOUR = SamplingSettings(temperature=0.0, max_tokens=4, ignore_eos=True)
+N_LAYER = 3
+
+
+@pytest.fixture(scope="module", params=["Vulkan", "RPC"])
+def device_desk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """An engine that has this device beside the CPU."""
+    log_path = tmp_path_factory.mktemp("device") / "engine.log"
+    with pytest.MonkeyPatch.context() as patch:
+        # 0 takes the first device of any kind, Mesa's CPU driver too; an empty list takes none.
+        patch.setenv("GGML_VK_VISIBLE_DEVICES", "0" if request.param == "Vulkan" else "")
+        if request.param == "RPC":
+            with rpc_server() as endpoint:
+                yield from opened(Desk(log_path, rpc_servers=(endpoint,)), request.param)
+        else:
+            yield from opened(Desk(log_path), request.param)
+
+
+def opened(desk: Desk, backend: str) -> Iterator[Desk]:
+    try:
+        ready = desk.heard.wait(EngineReady)
+        if backend not in ready.backends:
+            pytest.skip(f"this llama.cpp was built without {backend}")
+        if not any(device.kind == "gpu" for device in ready.devices):
+            pytest.skip(f"{backend} found no device here, not even Mesa's software driver")
+        yield desk
+    finally:
+        desk.client.close()
+
+
+@pytest.mark.parametrize(
+    # llama.cpp counts the output layer, which goes first.
+    ("n_gpu_layers", "n_expected"),
+    [(0, 0), (2, 1), (GpuLayers.ALL, N_LAYER), (GpuLayers.AUTO, N_LAYER)],
+)
+def test_layers_lie_where_they_are_asked_to(
+    device_desk: Desk, tiny_model: Callable[..., Path], n_gpu_layers: int | GpuLayers, n_expected: int
+) -> None:
+    facts = device_desk.load(tiny_model(n_layer=N_LAYER), replace(SETTINGS, n_gpu_layers=n_gpu_layers)).facts
+    assert facts.n_layer_gpu == n_expected
+    on_gpu = [memory for memory in facts.devices if memory.device != "CPU"]
+    assert any(memory.kv_bytes for memory in on_gpu) == (n_expected > 0)
+    assert sum(memory.kv_bytes for memory in facts.devices) == facts.kv_k_bytes + facts.kv_v_bytes
+    finished = device_desk.answer("abc", FOUR)
+    assert len(finished.token_ids) == 4
+
+
+def test_the_answer_is_the_cpu_s(device_desk: Desk, tiny_model: Callable[..., Path]) -> None:
+    ids = []
+    for n_gpu_layers in (0, GpuLayers.ALL):
+        device_desk.load(tiny_model(n_layer=N_LAYER), replace(SETTINGS, n_gpu_layers=n_gpu_layers))
+        ids.append(device_desk.answer("abc", FOUR).token_ids)
+    assert ids[0] == ids[1]
+
+
+def test_a_long_prompt_goes_there_in_chunks_and_can_be_stopped(
+    device_desk: Desk, tiny_model: Callable[..., Path]
+) -> None:
+    device_desk.load(tiny_model(n_layer=N_LAYER), replace(SETTINGS, n_gpu_layers=GpuLayers.ALL))
+    request_id = device_desk.ask("abcdefghij" * 180, FOUR)
+    device_desk.heard.wait(PrefillProgress, lambda event: event.n_done > 0)
+    device_desk.stop(request_id)
+    finished = device_desk.heard.wait(Finished)
+    done = [event.n_done for event in device_desk.heard.of(PrefillProgress) if event.request_id == request_id]
+    assert finished.reason is FinishReason.CANCELLED
+    assert 0 < done[1] < finished.stats.n_prompt
+    assert finished.stats.n_generated == 0
+    assert device_desk.answer("abc", FOUR).reason is FinishReason.MAX_TOKENS
+
+
+def test_without_a_device_the_person_learns_how_to_get_one(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GGML_VK_VISIBLE_DEVICES", "")
+    one = desk(rpc_servers=("127.0.0.1:1",))
+    facts = one.load(tiny_model(), replace(SETTINGS, n_gpu_layers=GpuLayers.ALL)).facts
+    assert facts.n_layer_gpu == 0
+    told = {notice.code: notice.message for notice in one.heard.of(Notice)}
+    assert "CPU" in told[NoticeCode.CPU_ONLY]
+    assert "driver" in told[NoticeCode.CPU_ONLY] or "make run GPU=" in told[NoticeCode.CPU_ONLY]
+    assert "127.0.0.1:1" in told[NoticeCode.BACKEND_UNUSABLE]
