@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTime, QTranslator
@@ -92,6 +93,10 @@ def time_text(moment: datetime) -> str:
     return QLocale().toString(QTime(moment.hour, moment.minute), QLocale.FormatType.ShortFormat)
 
 
+FEWEST_LETTERS = 8
+"""A pattern with less than this in one piece would match anything."""
+
+
 class EngineWords:
     """Says in the language in force what the engine says in English.
 
@@ -102,21 +107,23 @@ class EngineWords:
     CONTEXT = "Engine"
 
     def __init__(self, sentences: Iterable[str]) -> None:
-        self._fixed: set[str] = set()
-        self._patterns: list[tuple[re.Pattern[str], str]] = []
-        for sentence in sentences:
+        self._sentences = tuple(sentences)
+
+    @cached_property
+    def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
+        """Made when the first sentence comes, which is seldom while the window opens."""
+        found: list[tuple[re.Pattern[str], str]] = []
+        for sentence in self._sentences:
             pieces = sentence.split("{}")
-            if len(pieces) == 1:
-                self._fixed.add(sentence)
-            elif len(max(pieces, key=len)) >= 8:
+            if len(pieces) > 1 and len(max(pieces, key=len)) >= FEWEST_LETTERS:
                 pattern = "(.{0,2000}?)".join(re.escape(piece) for piece in pieces)
-                self._patterns.append((re.compile(pattern, re.DOTALL), sentence))
+                found.append((re.compile(pattern, re.DOTALL), sentence))
         # The most specific one first.
-        self._patterns.sort(key=lambda entry: -len(entry[1]))
+        return sorted(found, key=lambda entry: -len(entry[1]))
 
     def translate(self, sentence: str) -> str:
         """The sentence in the language in force."""
-        if sentence in self._fixed:
+        if sentence in self._sentences:
             return QCoreApplication.translate(self.CONTEXT, sentence)
         for pattern, source in self._patterns:
             if (match := pattern.fullmatch(sentence)) is not None:

@@ -78,12 +78,11 @@ class Program:
     ) -> None:
         self._options = options
         self.exit_code = 0
-        self._started = time.monotonic()
         where = folders(options.data_dir)
-        self._engine_log = prepare_logs(where.logs)
         self._problems: list[Problem] = []
         self.store = PreferencesStore(where.config / "preferences.json", self._problems.append)
-        self.store.load()
+        log_folder = self.store.load().log_folder
+        self._engine_log = prepare_logs(Path(log_folder) if log_folder else where.logs)
         self.theme = Theme(app)
         self.languages = Languages(resource_dir() / "translations", app)
         self.appearance = Appearance(self.theme, self.languages, self.store)
@@ -243,7 +242,10 @@ class Program:
         self.engine.close()
 
     def _on_painted(self) -> None:
-        log.info("The window was there after %.0f ms", (time.monotonic() - self._started) * 1000)
+        import psutil
+
+        since_start = time.time() - psutil.Process().create_time()
+        log.info("The window was there %.0f ms after the process began", since_start * 1000)
         QTimer.singleShot(0, self.window, self._start_engine)
 
     def _start_engine(self) -> None:
@@ -389,5 +391,7 @@ def run(options: Options) -> int:
             return app.exec() or program.exit_code
     finally:
         sys.excepthook = sys.__excepthook__
+        ended = time.monotonic()
         program.close()
+        log.info("Everything was closed in %.0f ms", (time.monotonic() - ended) * 1000)
         close_logs()

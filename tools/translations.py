@@ -12,7 +12,6 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
@@ -52,7 +51,7 @@ def tool(name: str) -> str:
         found = shutil.which(f"pyside6-{name}", path=str(folder))
         if found is not None:
             return found
-    _fail(f"pyside6-{name} is not installed: run `make run` or `make test` first.")
+    raise _error(f"pyside6-{name} is not installed: run `make run` or `make test` first.")
 
 
 def is_stale(folder: Path = FOLDER) -> bool:
@@ -193,13 +192,13 @@ def _entry(context: str, text: str) -> str:
 def _run(*command: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        _fail(f"{Path(command[0]).name} failed: {done.stdout}{done.stderr}".strip())
+        raise _error(f"{Path(command[0]).name} failed: {done.stdout}{done.stderr}".strip())
 
 
-def _fail(sentence: str) -> NoReturn:
+def _error(sentence: str) -> Exception:
     from tools.prerequisites import SetupError
 
-    raise SetupError(sentence)
+    return SetupError(sentence)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,7 @@ class CachePanel(QScrollArea):
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("Cache"))
         self.setAccessibleName(self.tr("Cache"))
         self._timeline_heading.setText(self.tr("Last five minutes"))
 

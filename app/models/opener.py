@@ -10,12 +10,14 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from app.engine_session import EngineSession
 from engine.errors import EngineError
-from engine.models.gguf import read_model_info, require_chat_model
 from engine.settings import LoadSettings
 
 
 def check_model_file(path: Path) -> None:
     """Raise EngineError if the file can't be a chat model."""
+    # Not at the start: the window is to be there first.
+    from engine.models.gguf import read_model_info, require_chat_model
+
     require_chat_model(read_model_info(path))
 
 

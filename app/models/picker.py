@@ -119,6 +119,7 @@ class ModelPicker(Popup):
         self._hint.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         for widget in (self._progress, self._scroll, self._open, self._hint):
             self.column.addWidget(widget)
+        theme.changed.connect(self._fill)
         self.retranslate()
 
     def _make_progress(self) -> QWidget:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -41,6 +43,8 @@ class SettingField(QWidget):
         super().__init__(parent)
         self.declaration = declaration
         self._value: Any = declaration.default
+        self._refusals: dict[str, str] = {}
+        self._locked = ""
         self.setObjectName(f"setting_{declaration.name}")
         self._label = QLabel()
         self._label.setProperty("level", "field")
@@ -74,6 +78,24 @@ class SettingField(QWidget):
         self._error.hide()
         self._show_value()
 
+    def take(self, value: Any) -> None:
+        """Change to a good value as if a person had."""
+        self._error.hide()
+        self._take(value)
+
+    def set_refusals(self, reasons: Mapping[str, str]) -> None:
+        """Grey out choices, each with the reason; one that is chosen all the same shows it."""
+        if reasons != self._refusals:
+            self._refusals = dict(reasons)
+            self._show_refusals()
+
+    def lock(self, reason: str) -> None:
+        """Let nobody change it, and say why in the tooltip; an empty reason opens it again."""
+        self._locked = reason
+        self._control.setEnabled(not reason)
+        self._label.setEnabled(not reason)
+        self.retranslate()
+
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         label = words(self.declaration.label)
@@ -91,7 +113,7 @@ class SettingField(QWidget):
 
     def _tip(self) -> str:
         declaration = self.declaration
-        lines = [words(declaration.help)]
+        lines = [*filter(None, [self._locked]), words(declaration.help)]
         low, high = declaration.minimum, declaration.maximum
         if low is not None and high is not None:
             bounds = self.tr("From {0} to {1}").format(_plain(low), _plain(high))
@@ -124,6 +146,21 @@ class SettingField(QWidget):
             combo.addItem(words(self.declaration.none_label), None)
         for choice in self.declaration.choices:
             combo.addItem(choice, choice)
+        self._show_refusals()
+
+    def _show_refusals(self) -> None:
+        combo = self._control
+        if not isinstance(combo, QComboBox):
+            return
+        model = combo.model()
+        assert isinstance(model, QStandardItemModel)
+        for row in range(combo.count()):
+            reason = self._refusals.get(combo.itemData(row) or "", "")
+            model.item(row).setEnabled(not reason)
+            model.item(row).setToolTip(reason)
+        chosen = self._refusals.get("" if self._value is None else str(self._value), "")
+        self._error.setText(chosen)
+        self._error.setVisible(bool(chosen))
 
     def _text_of(self, value: Any) -> str:
         if value is None:
@@ -142,6 +179,7 @@ class SettingField(QWidget):
             control.blockSignals(False)
         elif isinstance(control, QComboBox):
             control.setCurrentIndex(control.findData(None if value is None else str(value)))
+            self._show_refusals()
         elif isinstance(control, QLineEdit) and self._error.isHidden():
             control.setText("" if value is None else self._text_of(value))
 

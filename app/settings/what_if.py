@@ -1,0 +1,88 @@
+"""Asks what settings would take while somebody changes them, and passes the answers on in order, the newest last."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.engine_bridge import EngineBridge
+from engine.messages import DeviceMemory, Event, Failed, FindFit, FitFound, MemoryPlanned, PlanMemory
+from engine.settings import LoadSettings
+
+PAUSE_MS = 250
+"""What would fit is looked for once the changes pause: it takes longer than a plan."""
+
+
+class Planner(Protocol):
+    """What the window asks of a planner; `engine.planner.Planner` is one. It answers through ``bridge``."""
+
+    def ask(self, question: PlanMemory) -> None: ...
+    def close(self) -> None: ...
+
+
+class WhatIf(QObject):
+    """``planned`` carries a MemoryPlan, ``refused`` the Failed of settings that can't be loaded, ``fit_found`` a Fit.
+
+    While questions come faster than answers, those to older ones are passed on too, so that a slider is followed;
+    ``is_waiting`` says whether a newer one is on its way.
+    """
+
+    planned = Signal(object)
+    refused = Signal(object)
+    fit_found = Signal(object)
+
+    def __init__(
+        self, planner: Planner, bridge: EngineBridge, parent: QObject | None = None, *, pause_ms: int = PAUSE_MS
+    ) -> None:
+        super().__init__(parent)
+        self._planner = planner
+        self._ids = itertools.count(1)
+        self._question: PlanMemory | None = None
+        self._n_answered = 0
+        self._fit_id: int | None = None
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(pause_ms)
+        self._pause.timeout.connect(self._ask_fit)
+        bridge.received.connect(self._on_answer)
+
+    def ask(self, path: str, settings: LoadSettings, given_back: tuple[DeviceMemory, ...]) -> None:
+        """Ask about settings; older questions are forgotten. ``given_back``: what the model loaded now holds."""
+        self._question = PlanMemory(next(self._ids), path, settings, given_back)
+        self._fit_id = None
+        self._planner.ask(self._question)
+        self._pause.start()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the newest question has no answer yet."""
+        return self._question is not None and self._question.request_id != self._n_answered
+
+    def forget(self) -> None:
+        """No answer is wanted any more."""
+        if self._question is not None:
+            self._n_answered = self._question.request_id
+        self._question, self._fit_id = None, None
+        self._pause.stop()
+
+    def _ask_fit(self) -> None:
+        question = self._question
+        if question is not None:
+            self._fit_id = next(self._ids)
+            self._planner.ask(FindFit(self._fit_id, question.path, question.settings, question.given_back))
+
+    def _on_answer(self, event: Event) -> None:
+        if isinstance(event, FitFound):
+            if event.request_id == self._fit_id:
+                self.fit_found.emit(event.fit)
+            return
+        is_answer = isinstance(event, MemoryPlanned | Failed) and event.request_id != self._fit_id
+        if self._question is None or not is_answer or (event.request_id or 0) <= self._n_answered:
+            return
+        self._n_answered = event.request_id or 0
+        if isinstance(event, MemoryPlanned):
+            self.planned.emit(event.plan)
+        else:
+            self.refused.emit(event)
