@@ -188,5 +188,6 @@ class BoxPainter:
         context.palette.setColor(QPalette.ColorRole.Text, QColor(self._tokens.text))
         painter.save()
         painter.translate(QPointF(box.x, box.y) + box.text_origin)
+        painter.scale(box.scale, box.scale)
         box.built.document.documentLayout().draw(painter, context)
         painter.restore()

@@ -63,6 +63,13 @@ class Box:
         return QPointF(0.0, 0.0)
 
     @property
+    def scale(self) -> float:
+        """How much smaller a formula that is too wide is painted; 1 for all else."""
+        if self.block.kind is not Kind.MATH or self.built is None:
+            return 1.0
+        return min(1.0, self.width / max(1.0, self.built.document.idealWidth()))
+
+    @property
     def overflow(self) -> float:
         """By how much a line of code is longer than its card is wide."""
         if self.block.kind is not Kind.CODE or self.built is None:
@@ -120,7 +127,7 @@ class Box:
             self.height = math.ceil(frame.height())
         elif self.block.kind is Kind.MATH:
             document.setTextWidth(-1)
-            self.height = math.ceil(document.size().height())
+            self.height = math.ceil(document.size().height() * self.scale)
         else:
             document.setTextWidth(self.width)
             self.height = math.ceil(document.size().height())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import (
@@ -21,7 +22,7 @@ from PySide6.QtGui import (
 )
 
 from app.chat.blocks import Block, Kind, Span, Style, Table
-from app.chat.formula import FORMULA_TYPE, FormulaPainter, drawing, formula_format
+from app.chat.formula import FORMULA_TYPE, FormulaPainter, drawing, formula_format, formula_height
 from app.chat.highlight import highlight
 from app.theme import Theme
 
@@ -34,6 +35,15 @@ _HEADING_SIZES = {1: 1.45, 2: 1.25, 3: 1.1, 4: 1.0, 5: 1.0, 6: 1.0}
 _LINE_BREAK = "\u2028"
 # Narrow and without a break, so that the end of a line never parts it from its code.
 _CHIP_PAD = "\u202f"
+
+
+class TextLook(NamedTuple):
+    """How a block's text looks apart from the styles of its spans; the size is in pixels."""
+
+    size: int
+    is_strong: bool
+    is_quiet: bool
+    is_tabular: bool = False
 
 
 class SafeDocument(QTextDocument):
@@ -75,7 +85,7 @@ class DocumentFactory:
         self._tokens = theme.tokens
         self._sizes = theme.sizes
         self._formulas = FormulaPainter(parent)
-        self._formats: dict[tuple[Style, bool, bool, int], QTextCharFormat] = {}
+        self._formats: dict[tuple[Style, bool, TextLook], QTextCharFormat] = {}
         self._body = theme.font(self._sizes.body)
         self._code = theme.code_font()
         self._code_format = QTextCharFormat()
@@ -160,10 +170,10 @@ class DocumentFactory:
         if block.kind is Kind.HEADING:
             factor = _HEADING_SIZES.get(block.level, 1.0)
             size, line, is_strong = round(size * factor), round(line * (1 + (factor - 1) * 0.8)), True
-        has_formula = block.kind is Kind.MATH or any(span.style & Style.MATH for span in block.spans)
-        line_format = self._line_format(line, self._body if has_formula else None)
-        cursor.setBlockFormat(line_format)
-        self._write_spans(cursor, built, block.spans, (size, is_strong, is_quiet), block.kind is Kind.MATH)
+        is_display = block.kind is Kind.MATH
+        cursor.setBlockFormat(QTextBlockFormat() if is_display else self._line_format(line, size, block.spans))
+        look = TextLook(size, is_strong, is_quiet)
+        self._write_spans(cursor, built, block.spans, look, is_display)
 
     def _write_table(self, cursor: QTextCursor, built: Built, table: Table, is_quiet: bool) -> None:
         n_columns = max(1, len(table.align))
@@ -190,11 +200,10 @@ class DocumentFactory:
                 cell.setFormat(cell_format)
                 cell_cursor = cell.firstCursorPosition()
                 spans = row[c] if c < len(row) else ()
-                has_formula = any(span.style & Style.MATH for span in spans)
-                line_format = self._line_format(self._sizes.body_line - 2, self._body if has_formula else None)
+                line_format = self._line_format(self._sizes.body_line - 2, size, spans)
                 line_format.setAlignment(_alignment(table.align[c] if c < len(table.align) else "left"))
                 cell_cursor.setBlockFormat(line_format)
-                look = (self._sizes.ui if is_header else size, is_header, is_quiet or is_header)
+                look = TextLook(self._sizes.ui if is_header else size, is_header, is_quiet or is_header, True)
                 self._write_spans(cell_cursor, built, spans, look, False)
         cursor.endEditBlock()
 
@@ -203,11 +212,11 @@ class DocumentFactory:
         cursor: QTextCursor,
         built: Built,
         spans: tuple[Span, ...],
-        look: tuple[int, bool, bool],
+        look: TextLook,
         is_display: bool,
     ) -> None:
         for span in spans:
-            text_format = self._format(span, *look)
+            text_format = self._format(span, look)
             start = cursor.position()
             if span.style & Style.MATH and self._write_formula(cursor, span, text_format, is_display):
                 built.runs.append(Run(start, start + 1, span.source))
@@ -215,7 +224,7 @@ class DocumentFactory:
             text = span.text.replace("\n", _LINE_BREAK)
             if span.style & Style.CODE:
                 # The pads keep the rounded ground off the neighbouring words.
-                pad_format = self._format(Span("", span.style & ~Style.CODE, span.href), *look)
+                pad_format = self._format(Span("", span.style & ~Style.CODE, span.href), look)
                 cursor.insertText(_CHIP_PAD, pad_format)
                 cursor.insertText(text, text_format)
                 cursor.insertText(_CHIP_PAD, pad_format)
@@ -234,34 +243,35 @@ class DocumentFactory:
         cursor.insertText("\ufffc", formula_format(text_format, span.text, is_display))
         return True
 
-    def _line_format(self, height: int, font: QFont | None = None) -> QTextBlockFormat:
-        """Lines of one height; with a `font`, at least about that height, for lines that hold tall formulas."""
+    def _line_format(self, height: int, size: int = 0, spans: tuple[Span, ...] = ()) -> QTextBlockFormat:
+        """Lines of one height; lines that hold formulas taller than that are as high as they need to be."""
         line_format = QTextBlockFormat()
         types = QTextBlockFormat.LineHeightTypes
-        if font is None:
-            line_format.setLineHeight(height, types.FixedHeight.value)
-        else:
-            distance = height - QFontMetricsF(font).height()
+        if any(span.style & Style.MATH and formula_height(span.text, size) > height for span in spans):
+            distance = height - QFontMetricsF(self._body).height()
+            line_format.setTopMargin(distance / 2)
             line_format.setLineHeight(distance, types.LineDistanceHeight.value)
+        else:
+            line_format.setLineHeight(height, types.FixedHeight.value)
         return line_format
 
-    def _format(self, span: Span, size: int, is_strong: bool, is_quiet: bool) -> QTextCharFormat:
+    def _format(self, span: Span, look: TextLook) -> QTextCharFormat:
         style = span.style
         is_link = span.href is not None
-        key = (style, is_link, is_strong, size * 2 + is_quiet)
+        key = (style, is_link, look)
         found = self._formats.get(key)
         if found is not None:
             return found
-        weight = 600 if is_strong or style & Style.BOLD else 400
-        font = self._theme.font(size, weight, tabular=False)
+        weight = 600 if look.is_strong or style & Style.BOLD else 400
+        font = self._theme.font(look.size, weight, tabular=look.is_tabular)
         if style & Style.CODE:
-            font = self._theme.code_font(round(size * self._sizes.code / self._sizes.body))
+            font = self._theme.code_font(round(look.size * self._sizes.code / self._sizes.body))
             font.setWeight(QFont.Weight(weight))
         font.setItalic(bool(style & Style.ITALIC))
         font.setStrikeOut(bool(style & Style.STRIKE))
         font.setUnderline(is_link and not style & Style.QUIET)
         tokens = self._tokens
-        color = tokens.text_2 if is_quiet or style & Style.QUIET else tokens.text
+        color = tokens.text_2 if look.is_quiet or style & Style.QUIET else tokens.text
         text_format = QTextCharFormat()
         text_format.setFont(font)
         text_format.setForeground(QColor(tokens.accent if is_link else color))

@@ -15,6 +15,8 @@ FORMULA_TYPE = QTextFormat.ObjectTypes.UserObject + 1
 _TEX = QTextFormat.Property.UserProperty + 1
 _DISPLAY = QTextFormat.Property.UserProperty + 2
 MAX_TEX = 4000
+# The formulas' font has a smaller x-height than the text's.
+_ENLARGED = 1.06
 _HEADER = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
 
 
@@ -52,6 +54,12 @@ def drawing(tex: str, is_display: bool, color: str) -> Drawing | None:
     return Drawing(renderer, width, height, -top, result["text"])
 
 
+def formula_height(tex: str, pixel_size: int) -> float:
+    """About how high a formula in a line of text is, in pixels; 0 if it cannot be drawn."""
+    found = drawing(tex, False, "#000000")
+    return 0.0 if found is None else found.height * pixel_size * _ENLARGED / 1000
+
+
 def formula_format(base: QTextCharFormat, tex: str, is_display: bool) -> QTextCharFormat:
     """The format of the one character that stands for a formula."""
     result = QTextCharFormat(base)
@@ -71,23 +79,21 @@ class FormulaPainter(QPyTextObject):
         if found is None:
             return QSizeF(0, 0)
         size = self._size(format)
-        _, height = self._ascent_and_height(found, format)
-        return QSizeF(found.width * size / 1000 + 2, height)
+        return QSizeF(found.width * size / 1000 + 2, self._height(found, format))
 
     def drawObject(
         self,
         painter: QPainter,
         rect: QRectF | QRect,
-        doc: QTextDocument,  # noqa: ARG002
-        posInDocument: int,  # noqa: ARG002
+        doc: QTextDocument,
+        posInDocument: int,
         format: QTextFormat,  # noqa: A002
     ) -> None:
         found = self._drawing(format)
         if found is None:
             return
         size = self._size(format)
-        ascent, _ = self._ascent_and_height(found, format)
-        top = rect.top() + ascent - found.ascent * size / 1000
+        top = self._baseline(doc, posInDocument, rect) - found.ascent * size / 1000
         target = QRectF(rect.left() + 1, top, found.width * size / 1000, found.height * size / 1000)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -99,14 +105,24 @@ class FormulaPainter(QPyTextObject):
         color = char_format.foreground().color().name()
         return drawing(str(char_format.property(_TEX)), bool(char_format.property(_DISPLAY)), color)
 
-    def _size(self, text_format: QTextFormat) -> float:
-        return text_format.toCharFormat().font().pixelSize() * 1.06
+    def _baseline(self, doc: QTextDocument, position: int, rect: QRectF | QRect) -> float:
+        """Where the text of the line stands: Qt draws middle-aligned objects in the middle of the line's height."""
+        block = doc.findBlock(position)
+        line = block.layout().lineForTextPosition(position - block.position())
+        if not line.isValid():
+            return float(rect.bottom())
+        return doc.documentLayout().blockBoundingRect(block).top() + line.y() + line.ascent()
 
-    def _ascent_and_height(self, found: Drawing, text_format: QTextFormat) -> tuple[float, float]:
-        """Qt puts (height + x)/2 of a middle-aligned object above the baseline, x being half the x-height."""
+    def _size(self, text_format: QTextFormat) -> float:
+        return text_format.toCharFormat().font().pixelSize() * _ENLARGED
+
+    def _height(self, found: Drawing, text_format: QTextFormat) -> float:
+        """Enough for both sides: Qt counts (height + x)/2 of a middle-aligned object as above the baseline.
+
+        Here x is half the x-height of the text.
+        """
         size = self._size(text_format)
         x = QFontMetricsF(text_format.toCharFormat().font()).xHeight() / 2
         above = found.ascent * size / 1000
         below = (found.height - found.ascent) * size / 1000
-        height = max(2 * above - x, 2 * below + x)
-        return (height + x) / 2, height
+        return max(2 * above - x, 2 * below + x)

@@ -45,6 +45,7 @@ class Interaction(QObject):
         self._auto_scroll = QTimer(self)
         self._auto_scroll.setInterval(AUTO_SCROLL_MS)
         self._auto_scroll.timeout.connect(self._on_auto_scroll)
+        transcript.verticalScrollBar().valueChanged.connect(self._on_scrolled)
 
     def forget(self) -> None:
         """The turns are others now."""
@@ -273,16 +274,22 @@ class Interaction(QObject):
             elif not is_outside:
                 self._auto_scroll.stop()
             return
+        self._hover_at(point)
+
+    def _hover_at(self, point: QPointF) -> None:
         place = self.place_at(point)
-        turn = self._transcript.turn_at(point)
-        self._hover(turn, place)
-        is_text = self._transcript.is_text_at(point)
-        shape = (
-            Qt.CursorShape.PointingHandCursor
-            if place
-            else (Qt.CursorShape.IBeamCursor if is_text else Qt.CursorShape.ArrowCursor)
-        )
+        self._hover(self._transcript.turn_at(point), place)
+        shape = Qt.CursorShape.ArrowCursor
+        if place is not None:
+            shape = Qt.CursorShape.PointingHandCursor
+        elif self._transcript.is_text_at(point):
+            shape = Qt.CursorShape.IBeamCursor
         self._transcript.viewport().setCursor(shape)
+
+    def _on_scrolled(self) -> None:
+        """Other things have come under the pointer without its moving."""
+        if self._transcript.viewport().underMouse() and not self._is_selecting:
+            self._hover_at(self._mouse)
 
     def _on_release(self, event: QMouseEvent) -> None:
         self._auto_scroll.stop()
