@@ -269,7 +269,8 @@ class Finished(Event):
     def to_json(self) -> dict[str, Any]:
         """The costs stand beside the rest, not one level down."""
         plain = super().to_json()
-        return {**plain, **plain.pop("stats")}
+        costs = plain.pop("stats")
+        return {**plain, **costs}
 
 
 @dataclass(frozen=True)

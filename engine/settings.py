@@ -135,7 +135,7 @@ class Declaration:
                     else word
                 )
             if self.kind is tuple:
-                return self.check(tuple(float(part) for part in word.split(",")))
+                return self.check(tuple(float(part) for part in word.split(",") if word))
             return self.check(self.kind(word))
         except ValueError:
             raise self._invalid(text) from None
@@ -159,9 +159,7 @@ class Declaration:
         return self._checked_number(value)
 
     def _checked_number(self, value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise self._invalid(value)
-        if self.kind is int and value != int(value):
+        if not _is_finite_number(value) or (self.kind is int and value != int(value)):
             raise self._invalid(value)
         if (self.minimum is not None and value < self.minimum) or (self.maximum is not None and value > self.maximum):
             raise self._invalid(value)
@@ -176,7 +174,7 @@ class Declaration:
         return numbers
 
     def _as_share(self, part: Any) -> float:
-        if isinstance(part, bool) or not isinstance(part, (int, float)) or not math.isfinite(part) or part < 0:
+        if not _is_finite_number(part) or part < 0:
             raise self._invalid(part)
         return float(part)
 
@@ -206,6 +204,16 @@ class Declaration:
 
 
 _BOOLEAN_WORDS = frozenset({"on", "true", "yes", "1", "off", "false", "no", "0"})
+
+
+def _is_finite_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        # A whole number beyond every float.
+        return False
 
 
 def _plain(bound: float) -> str:
