@@ -76,10 +76,6 @@ class Conversation:
         """The newest turn the person wrote."""
         return next((turn for turn in reversed(self._turns) if turn.message.role == "user"), None)
 
-    def turn(self, turn_id: int) -> Turn | None:
-        """The turn with this id, if it is still there."""
-        return next((turn for turn in self._turns if turn.id == turn_id), None)
-
     def can_answer(self) -> bool:
         """Whether a request may begin."""
         return self._answer is None and bool(self._turns)

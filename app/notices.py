@@ -25,6 +25,7 @@ from app.theme import Theme
 MAX_NOTICES = 4
 MAX_TEXT = 1_000
 MAX_DETAIL = 50_000
+LINES_SHOWN = 8
 INFO_MS = 12_000
 """How long a piece of information stays; warnings and errors stay until they are closed."""
 
@@ -80,7 +81,6 @@ class NoticeBar(QFrame):
         self._log.setObjectName("noticeLog")
         self._log.setReadOnly(True)
         self._log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._log.setFixedHeight(150)
         self._log.hide()
         self._lay_out()
         self.restyle()
@@ -126,6 +126,8 @@ class NoticeBar(QFrame):
         self._copy.setIcon(self._theme.icon("copy"))
         self._close.setIcon(self._theme.icon("close"))
         self._log.setFont(self._theme.code_font())
+        lines = min(LINES_SHOWN, self._log.blockCount())
+        self._log.setFixedHeight(lines * self._log.fontMetrics().lineSpacing() + 28)
 
     def retranslate(self) -> None:
         """Take the words of the language in force; the sentence stays as it was said."""

@@ -46,7 +46,7 @@ from app.top_bar import TopBar, model_name
 from app.unattended import Unattended
 from app.welcome import Welcome
 from engine.client import EngineClient, EngineOptions, Recovery, read_log_tail
-from engine.errors import EngineError
+from engine.errors import EngineError, ErrorCode
 from engine.messages import Event, ModelLoaded
 from engine.models.starter import starter_path
 
@@ -297,6 +297,9 @@ class Program:
     def _on_refused(self, path: str, error: EngineError) -> None:
         self.picker.set_error(path, self.teller.words.translate(error.message))
         self.teller.tell_refused(error)
+        if error.code is ErrorCode.MODEL_NOT_FOUND:
+            self.store.set(self.store.current.without_recent(path))
+            self._refresh_recent()
 
     def _on_must_choose(self) -> None:
         self.teller.tell_choose_model()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDockWidget,
@@ -38,12 +38,7 @@ class _Header(QWidget):
 
 
 class SidePanel(QDockWidget):
-    """Pages are added once and shown by name; ``page_shown`` tells which one it is now.
-
-    The window title of a page is the text of its tab, and follows it through languages.
-    """
-
-    page_shown = Signal(str)
+    """Pages are added once and shown by name. A page's window title is the text of its tab, in every language."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,18 +86,12 @@ class SidePanel(QDockWidget):
         if len(self._pages) == 1:
             tab.setChecked(True)
 
-    @property
-    def page(self) -> str:
-        """The name of the page on top."""
-        return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
-
     def show_page(self, name: str) -> None:
         """Bring a page to the front, and the panel back if it was hidden."""
         self._stack.setCurrentWidget(self._pages[name])
         for tab, page in zip(self._tabs.buttons(), self._pages.values(), strict=True):
             tab.setChecked(page is self._pages[name])
         self.show()
-        self.page_shown.emit(name)
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.commands.actions import Actions
@@ -64,6 +65,7 @@ class Welcome(QWidget):
         self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._title = QLabel()
         self._title.setProperty("level", "hero")
+        self._title.setWordWrap(True)
         self._title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._words = QLabel()
         self._words.setWordWrap(True)
@@ -78,14 +80,16 @@ class Welcome(QWidget):
         self.retranslate()
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
+        self._grid = QWidget()
+        grid = QGridLayout(self._grid)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(10)
         for index, button in enumerate(self._suggestions):
             button.setObjectName(f"suggestion{index}")
             button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
             button.clicked.connect(lambda _checked, button=button: self.suggested.emit(button.words))
             grid.addWidget(button, index // 2, index % 2)
-        middle = QWidget()
+        middle = self._middle = QWidget()
         middle.setMaximumWidth(COLUMN)
         column = QVBoxLayout(middle)
         column.setContentsMargins(24, 0, 24, 0)
@@ -93,8 +97,8 @@ class Welcome(QWidget):
         column.addWidget(self._icon)
         column.addWidget(self._title)
         column.addWidget(self._words)
-        column.addSpacing(14)
-        column.addLayout(grid)
+        column.addSpacing(10)
+        column.addWidget(self._grid)
         column.addWidget(self._choose, 0, Qt.AlignmentFlag.AlignHCenter)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -144,8 +148,22 @@ class Welcome(QWidget):
             }.get(state, self.tr("Everything stays on this computer. The panel shows what the model keeps in mind."))
         )
         self._choose.setVisible(has_none)
-        for button in self._suggestions:
-            button.setVisible(not has_none)
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a low window the suggestions give way first, then the icon."""
+        has_none = self._status.state in (EngineState.NO_MODEL, EngineState.STOPPED)
+        for widget in (self._icon, self._grid):
+            widget.setVisible(True)
+        self._grid.setVisible(not has_none)
+        for widget in (self._grid, self._icon):
+            if self._middle.heightForWidth(min(self.width(), COLUMN)) > self.height():
+                widget.setVisible(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the language."""

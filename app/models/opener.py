@@ -24,7 +24,6 @@ def check_model_file(path: Path) -> None:
 class ModelOpener(QObject):
     """``refused`` carries (path, EngineError); what is loaded then stays. Only the newest file asked for counts."""
 
-    checking = Signal(str)
     refused = Signal(str, object)
     _checked = Signal(int, str, object)
 
@@ -43,7 +42,6 @@ class ModelOpener(QObject):
     def open(self, path: str) -> None:
         """Check a file, then load it."""
         self._newest += 1
-        self.checking.emit(path)
         # A daemon: a file on a network drive that does not answer must not hold up the end of the program.
         threading.Thread(target=self._look, args=(self._newest, path), name="model-header", daemon=True).start()
 

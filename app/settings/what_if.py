@@ -78,10 +78,11 @@ class WhatIf(QObject):
             if event.request_id == self._fit_id:
                 self.fit_found.emit(event.fit)
             return
-        is_answer = isinstance(event, MemoryPlanned | Failed) and event.request_id != self._fit_id
-        if self._question is None or not is_answer or (event.request_id or 0) <= self._n_answered:
+        if self._question is None or not isinstance(event, MemoryPlanned | Failed) or event.request_id is None:
             return
-        self._n_answered = event.request_id or 0
+        if event.request_id == self._fit_id or event.request_id <= self._n_answered:
+            return
+        self._n_answered = event.request_id
         if isinstance(event, MemoryPlanned):
             self.planned.emit(event.plan)
         else:

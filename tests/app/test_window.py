@@ -374,6 +374,38 @@ def test_models_that_were_loaded_are_offered_again(start_desk, qtbot):
     assert desk.program.store.current.last_model == desk.program.session.status.model_path
 
 
+def test_a_model_that_has_gone_is_no_longer_offered(start_desk, qtbot):
+    recent = (RecentModel("/models/gone.gguf", "Gone", "Q8_0", 1000),)
+    desk = start_desk(preferences=Preferences(recent_models=recent))
+
+    def refuse(path):
+        raise EngineError(ErrorCode.MODEL_NOT_FOUND, "There is no file “gone.gguf” any more.")
+
+    desk.program.opener.check = refuse
+    desk.program.opener.open("/models/gone.gguf")
+    qtbot.waitUntil(lambda: desk.notices() != [])
+    kept = PreferencesStore(desk.preferences_path, lambda _problem: None).load()
+    assert "/models/gone.gguf" not in [model.path for model in kept.recent_models]
+    assert kept.last_model != "/models/gone.gguf"
+
+
+def test_a_suggestion_only_fills_the_composer(start_desk):
+    desk = start_desk()
+    suggestion = desk.program.welcome.findChild(QAbstractButton, "suggestion0")
+    suggestion.click()
+    assert desk.program.composer.text() == suggestion.accessibleName() != ""
+    assert desk.say() == []
+
+
+@pytest.mark.parametrize(("height", "is_shown"), [(820, True), (480, False)])
+def test_in_a_low_window_suggestions_give_way(start_desk, height, is_shown):
+    desk = start_desk()
+    desk.program.window.resize(660, height)
+    settle()
+    assert desk.program.welcome.findChild(QAbstractButton, "suggestion0").isVisible() == is_shown
+    assert desk.program.window.height() == height
+
+
 def test_a_notice_of_the_engine_is_shown(start_desk, qtbot):
     desk = start_desk()
     desk.engine.post(Notice(NoticeCode.CPU_FALLBACK, "Kvasir now uses other code.", "detail"))
