@@ -24,12 +24,12 @@ TOLERANCE = 0.02
 standard deviations of them. What is wrong differs by more than one."""
 
 SPECS = {
-    "mha": TinySpec(n_head_kv=4),
+    "mha": TinySpec(n_layer=1, n_head_kv=4),
     "gqa": TinySpec(),
-    "mqa": TinySpec(n_head_kv=1),
+    "mqa": TinySpec(n_layer=1, n_head_kv=1),
     "heads per layer": TinySpec(arch="deci", n_layer=4, n_head=(4, 2, 4, 0), n_head_kv=(2, 1, 0, 0)),
-    "window": TinySpec(arch="gemma3", n_layer=6),
-    "whole windows": TinySpec(arch="gemma3", n_layer=6),
+    "window": TinySpec(arch="gemma3", swa_pattern=2),
+    "whole windows": TinySpec(arch="gemma3", swa_pattern=2),
     "m-rope": TinySpec(arch="qwen2vl"),
     "mla": TinySpec(arch="deepseek2"),
     "learned positions": TinySpec(arch="gpt2", n_head_kv=4),
