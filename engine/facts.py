@@ -35,6 +35,10 @@ class DeviceMemory:
     compute_bytes: int
     output_bytes: int
 
+    @property
+    def total_bytes(self) -> int:
+        return self.weights_bytes + self.kv_bytes + self.recurrent_bytes + self.compute_bytes + self.output_bytes
+
 
 @dataclass(frozen=True)
 class KvTerm:

@@ -82,7 +82,7 @@ def ways_on(
     ways.append(_policy_way(facts, Way.RECOMPUTE, Policy.RECOMPUTE, n_again / read_tps if read_tps else None))
     for way in (Way.LARGER, Way.SMALLER_TYPE):
         if way in loads:
-            ways.append(_load_way(facts, way, loads[way], plans.get(way), _reload_seconds(facts, usage, read_tps)))
+            ways.append(_load_way(facts, way, loads[way], plans.get(way), reload_seconds(facts, usage, read_tps)))
         elif way is Way.SMALLER_TYPE and _smaller_type(facts) is None:
             ways.append(WayOn(way, obstacle=Obstacle.NO_SMALLER_TYPE))
         else:
@@ -102,22 +102,17 @@ def _load_way(
         return WayOn(way, load, obstacle=Obstacle.REFUSED, refusal=plan)
     if plan is None:
         return WayOn(way, load, n_ctx=load.n_ctx, extra_bytes=None, seconds=seconds)
-    held = sum(
-        device.weights_bytes + device.kv_bytes + device.recurrent_bytes + device.compute_bytes + device.output_bytes
-        for device in facts.devices
-    )
+    held = sum(device.total_bytes for device in facts.devices)
     obstacle = None if plan.fits else Obstacle.DOES_NOT_FIT
     return WayOn(way, load, n_ctx=plan.n_ctx, extra_bytes=plan.total_bytes - held, seconds=seconds, obstacle=obstacle)
 
 
-def reread_seconds(usage: CacheUsage | None, read_tps: float | None) -> float | None:
-    """How long the chat in the cache takes to be read again; None where no speed was measured."""
-    return usage.n_used / read_tps if usage is not None and read_tps else None
-
-
-def _reload_seconds(facts: ModelFacts, usage: CacheUsage, read_tps: float | None) -> float | None:
-    reread = reread_seconds(usage, read_tps)
-    return None if reread is None or facts.load_ms is None else facts.load_ms / 1000 + reread
+def reload_seconds(facts: ModelFacts, usage: CacheUsage | None, read_tps: float | None) -> float | None:
+    """How long a load and reading the chat again take, by how long they took; None where that was not measured."""
+    if facts.load_ms is None or (usage is not None and read_tps is None):
+        return None
+    n_tokens = usage.n_used if usage is not None else 0
+    return facts.load_ms / 1000 + n_tokens / (read_tps or 1.0)
 
 
 def _smaller_type(facts: ModelFacts) -> CacheType | None:
