@@ -41,8 +41,8 @@ RECOMPUTE_NOTICE_TOKENS = 64
 
 _TEXT_KINDS = {PartKind.ANSWER: TextKind.ANSWER, PartKind.REASONING: TextKind.REASONING}
 _RECOMPUTE_SENTENCES = {
-    RecomputeReason.NO_CHECKPOINT: "This model's memory can't be rolled back to the change, so {n} tokens are read again.",
-    RecomputeReason.EVICTED_BEFORE_CHANGE: "What stands before the change had left the cache, so {n} tokens are read again.",
+    RecomputeReason.NO_CHECKPOINT: "This model can't go back to the change alone, so {n} tokens are read again.",
+    RecomputeReason.EVICTED_BEFORE_CHANGE: "What stands before the change had left, so {n} tokens are read again.",
     RecomputeReason.CACHE_FULL: "The cache was full: the oldest turns were dropped and {n} tokens are read again.",
 }
 
@@ -132,7 +132,7 @@ class Answer:
         vocabulary = self._loaded.model.vocabulary
         stops = (*self._request.stop, *self._loaded.template.stop_strings)
         stream = AnswerStream(vocabulary, stop_strings=stops, reasoning_opened=reasoning_opened)
-        sampler = Sampler(self._sampling, self._seed, prompt_tokens)
+        sampler = Sampler(self._sampling, self._seed, n_vocab=self._loaded.context.n_vocab, recent_tokens=prompt_tokens)
         try:
             reason = self._sample(sampler, stream, feed)
         finally:

@@ -41,7 +41,7 @@ class CacheCosts:
 def bare_loop(context: NativeContext, prompt: Sequence[int], n_gen: int) -> BareSpeed:
     """Feed ``prompt`` in micro-batches and generate ``n_gen`` tokens greedily, with nothing around it."""
     context.clear()
-    sampler = Sampler(SamplingSettings(temperature=0.0), seed=0)
+    sampler = Sampler(SamplingSettings(temperature=0.0), seed=0, n_vocab=context.n_vocab)
     started = time.perf_counter()
     for start in range(0, len(prompt), context.n_ubatch):
         context.decode(prompt[start : start + context.n_ubatch], start)

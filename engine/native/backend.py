@@ -287,7 +287,12 @@ class NativeContext:
                 "The model gave no result for this token.",
                 f"logits of output {index}",
             )
-        return np.ctypeslib.as_array(pointer, shape=(self._model.vocabulary.n_tokens,)).copy()
+        return np.ctypeslib.as_array(pointer, shape=(self.n_vocab,)).copy()
+
+    @property
+    def n_vocab(self) -> int:
+        """How many logits there are."""
+        return self._model.vocabulary.n_tokens
 
     def sample(self, sampler: Sampler) -> int:
         return sampler.sample(self.pointer)

@@ -13,10 +13,13 @@ class Sampler:
     """Chooses tokens from the logits of the last decode.
 
     The chain's order is llama.cpp's own (``common/sampling.cpp``): penalties, top-k, top-p, min-p, temperature, draw.
-    ``seed`` must be drawn already; the same seed over the same logits gives the same tokens.
+    ``seed`` must be drawn already; the same seed over the same logits gives the same tokens. ``recent_tokens`` are what
+    the penalties see before the first token is drawn.
     """
 
-    def __init__(self, settings: SamplingSettings, seed: int, recent_tokens: Sequence[int] = ()) -> None:
+    def __init__(
+        self, settings: SamplingSettings, seed: int, *, n_vocab: int, recent_tokens: Sequence[int] = ()
+    ) -> None:
         self.seed = seed
         chain = llama.llama_sampler_chain_init(llama.llama_sampler_chain_default_params())
         self._chain = chain
@@ -25,8 +28,10 @@ class Sampler:
             0.0,
             0.0,
         )
-        if has_penalties and settings.penalty_last_n:
+        has_penalties = has_penalties and settings.penalty_last_n > 0
+        if has_penalties:
             penalties = llama.llama_sampler_init_penalties(
+                n_vocab,
                 settings.penalty_last_n,
                 settings.repeat_penalty,
                 settings.frequency_penalty,

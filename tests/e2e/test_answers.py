@@ -72,3 +72,11 @@ def test_tokens_of_a_draft_are_counted(shared_desk: Desk, tiny_model: Callable[.
     assert counts == [counts[0], counts[0] + 1, counts[0] + 2]
     asked = shared_desk.answer("abc")
     assert asked.stats.n_prompt == counted.n_tokens
+
+
+def test_penalties_reach_the_sampler(shared_desk: Desk, tiny_model: Callable[..., Path]) -> None:
+    shared_desk.load(tiny_model(), SMALL)
+    plain = SamplingSettings(temperature=0.0, max_tokens=30, ignore_eos=True)
+    repeated = shared_desk.answer("abc", plain)
+    varied = shared_desk.answer("abc", replace(plain, repeat_penalty=5.0))
+    assert len(set(varied.token_ids)) > len(set(repeated.token_ids))
