@@ -71,7 +71,7 @@ def language_name(info: str) -> str:
     return shown[:80]
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=16)
 def highlight(code: str, info: str) -> tuple[Range, ...]:
     """Ranges (start, length, category) of `code`; none for unknown languages and for very long code."""
     name = info.partition(" ")[0].lower()

@@ -191,11 +191,17 @@ def _code_parts(block: Block, code: str, code_start: int) -> list[Block]:
             start=block.start if i == 0 else starts[i],
             end=block.end if i == last and block.is_closed else min(starts[i + 1], code_start + len(code)),
             spans=(Span(piece, Style.CODE, source=starts[i]),),
+            containers=block.containers if i == 0 else _without_markers(block.containers),
             continues=block.continues or i > 0,
             is_continued=i < last,
         )
         for i, piece in enumerate(pieces)
     ]
+
+
+def _without_markers(containers: tuple[Container, ...]) -> tuple[Container, ...]:
+    """The containers of a further part of a block, whose first part has shown the markers."""
+    return tuple(Container(container.is_quote) for container in containers)
 
 
 class _Walk:
@@ -222,8 +228,8 @@ class _Walk:
         if kind == "blockquote_open":
             self._items.append(_Item(token))
         elif kind in ("bullet_list_open", "ordered_list_open"):
-            start = int(token.attrGet("start") or 1) if kind.startswith("ordered") else None
-            self._lists.append((start, 0, _is_tight(tokens, i)))
+            first = int(token.attrs.get("start", 1)) if kind == "ordered_list_open" else None
+            self._lists.append((first, 0, _is_tight(tokens, i)))
         elif kind == "list_item_open":
             first, n_items, is_tight = self._lists[-1]
             self._lists[-1] = (first, n_items + 1, is_tight)
@@ -248,11 +254,10 @@ class _Walk:
         return self._line_starts[line] if line < len(self._line_starts) else len(self._source)
 
     def _range(self, token: Token) -> tuple[int, int]:
+        """Where the lines of a block begin and end, without the last line break."""
         first, last = token.map or (0, 0)
-        end = self._offset(last)
-        return self._offset(first), end - 1 if end and end <= len(self._source) and last > first and (
-            self._source[end - 1 : end] == "\n"
-        ) else end
+        start, end = self._offset(first), self._offset(last)
+        return start, end - 1 if end > start and self._source[end - 1] == "\n" else end
 
     def _find(self, token: Token) -> int | None:
         start, end = self._range(token)
@@ -360,6 +365,7 @@ class _Walk:
                     continues=at > 0,
                 )
             )
+            containers = _without_markers(containers)
 
     def _extra_cells(self, row_range: tuple[int, int], n_columns: int) -> str:
         """What a row has beyond the columns of its header; tables drop it, a reader should not miss it."""

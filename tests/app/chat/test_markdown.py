@@ -210,6 +210,18 @@ def test_giant_and_hostile_input_is_read_in_bounded_time(name: str):
     )
 
 
+def test_numbers_of_lists_begin_where_the_writer_began():
+    assert [block.containers[0].marker for block in parse("0. zero\n1. one")] == ["0.", "1."]
+    assert [block.containers[0].marker for block in parse("7) seven\n7) eight")] == ["7)", "8)"]
+
+
+def test_the_marker_of_an_item_is_shown_once_though_its_code_is_in_parts():
+    code = "\n".join(f"  line {i}" for i in range(900))
+    parts = parse(f"- ```\n{code}\n  ```\n")
+    assert len(parts) > 1
+    assert [part.containers[0].marker for part in parts] == ["•"] + [""] * (len(parts) - 1)
+
+
 def test_deeply_nested_text_is_shown():
     source = ">" * 100 + " deep"
     assert "deep" in everything_shown(parse(source))
