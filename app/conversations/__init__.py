@@ -1,0 +1,1 @@
+"""Chats that stay: the store, the sidebar, import and export."""

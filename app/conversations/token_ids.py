@@ -1,0 +1,28 @@
+"""Token ids as few bytes: one that says how wide they are, then each of them, the lowest byte first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_WIDEST = 4
+
+
+def pack(ids: tuple[int, ...] | None) -> bytes | None:
+    """The bytes of ids below 2**32; None stays None."""
+    if ids is None:
+        return None
+    numbers = np.array(ids, dtype="<u4")
+    most = int(numbers.max(initial=0))
+    width = max(1, (most.bit_length() + 7) // 8)
+    return bytes([width]) + numbers.view(np.uint8).reshape(-1, _WIDEST)[:, :width].tobytes()
+
+
+def unpack(packed: bytes | None) -> tuple[int, ...] | None:
+    """The ids again; bytes that make no sense are None, as if the ids were not known."""
+    if not packed or not 1 <= packed[0] <= _WIDEST or (len(packed) - 1) % packed[0]:
+        return None
+    width = packed[0]
+    parts = np.frombuffer(packed, dtype=np.uint8, offset=1).reshape(-1, width)
+    whole = np.zeros((len(parts), _WIDEST), dtype=np.uint8)
+    whole[:, :width] = parts
+    return tuple(whole.view("<u4").ravel().tolist())

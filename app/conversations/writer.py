@@ -1,0 +1,153 @@
+"""The thread that writes chats, in order, so that no slow disk holds up the window."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from app.conversations.salvage import is_damage, salvage
+from app.conversations.schema import FromTheFutureError
+from app.conversations.store import ChatStore
+
+RETRY_SECONDS = 2.0
+CLOSE_SECONDS = 4.0
+
+Job = Callable[[ChatStore], object]
+log = logging.getLogger("kvasir")
+
+
+class StoreProblemKind(StrEnum):
+    """What became of the chats' file."""
+
+    DAMAGED = "damaged"
+    FROM_THE_FUTURE = "from_the_future"
+    DISK_FULL = "disk_full"
+    NOT_WRITABLE = "not_writable"
+    SAVED_AGAIN = "saved_again"
+
+
+@dataclass(frozen=True)
+class StoreProblem:
+    """``path`` is the file, or where a damaged one is now; ``n_messages`` were brought over; ``detail`` for the log."""
+
+    kind: StoreProblemKind
+    path: Path
+    n_messages: int = 0
+    detail: str = ""
+
+
+class ChatWriter:
+    """Runs jobs one after the other on the store at ``path``. A job that the disk refuses is tried until it works.
+
+    ``on_problem`` and each job's ``done``, which gets what the job returned, are called in the writer's thread.
+    """
+
+    def __init__(self, path: Path, on_problem: Callable[[StoreProblem], None]) -> None:
+        self._path = path
+        self._on_problem = on_problem
+        self._jobs: deque[tuple[Job, Callable[[object], None] | None]] = deque()
+        self._wakes = threading.Condition()
+        self._is_closing = False
+        self._told: StoreProblemKind | None = None
+        self._store: ChatStore | None = None
+        self._is_usable = True
+        self._thread = threading.Thread(target=self._run, name="chat-writer", daemon=True)
+        self._thread.start()
+
+    def do(self, job: Job, done: Callable[[object], None] | None = None) -> None:
+        """Run a job after those before."""
+        with self._wakes:
+            self._jobs.append((job, done))
+            self._wakes.notify_all()
+
+    def close(self) -> bool:
+        """Write what is left, unless the disk refuses; whether all of it is written."""
+        with self._wakes:
+            self._is_closing = True
+            self._wakes.notify_all()
+        self._thread.join(CLOSE_SECONDS)
+        return not self._jobs
+
+    # In the thread
+
+    def _run(self) -> None:
+        while True:
+            with self._wakes:
+                while not self._jobs and not self._is_closing:
+                    self._wakes.wait()
+                if not self._jobs:
+                    break
+                job, done = self._jobs[0]
+            if self._try(job, done):
+                with self._wakes:
+                    self._jobs.popleft()
+            else:
+                with self._wakes:
+                    if self._is_closing:
+                        break
+                    self._wakes.wait(RETRY_SECONDS)
+        if self._store is not None:
+            self._store.close()
+
+    def _try(self, job: Job, done: Callable[[object], None] | None) -> bool:
+        """Whether the job needs no other try."""
+        try:
+            result = self._run_job(job)
+        except FromTheFutureError as error:
+            self._is_usable = False
+            self._tell(StoreProblem(StoreProblemKind.FROM_THE_FUTURE, self._path, detail=str(error)))
+            result = None
+        except sqlite3.IntegrityError:
+            log.exception("a change of the chats makes no sense and is left out")
+            return True
+        except (sqlite3.Error, OSError) as error:
+            self._refused(error)
+            return False
+        except Exception:
+            log.exception("a change of the chats failed and is left out")
+            return True
+        if self._told is not None and self._is_usable:
+            self._told = None
+            self._on_problem(StoreProblem(StoreProblemKind.SAVED_AGAIN, self._path))
+        if done is not None:
+            done(result)
+        return True
+
+    def _run_job(self, job: Job) -> object:
+        if not self._is_usable:
+            return None
+        try:
+            if self._store is None:
+                self._store = ChatStore(self._path)
+            return job(self._store)
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+            return self._salvage_and_run(job, error)
+
+    def _salvage_and_run(self, job: Job, error: sqlite3.Error) -> object:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+        found = salvage(self._path)
+        self._on_problem(StoreProblem(StoreProblemKind.DAMAGED, found.kept_as, found.n_messages, str(error)))
+        self._store = ChatStore(self._path)
+        return job(self._store)
+
+    def _refused(self, error: Exception) -> None:
+        code = getattr(error, "sqlite_errorcode", None)
+        is_full = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (28, 122)
+        kind = StoreProblemKind.DISK_FULL if is_full else StoreProblemKind.NOT_WRITABLE
+        self._tell(StoreProblem(kind, self._path, detail=str(error)))
+
+    def _tell(self, problem: StoreProblem) -> None:
+        """Once, not at each try."""
+        if self._told is not problem.kind:
+            self._told = problem.kind
+            self._on_problem(problem)
