@@ -14,11 +14,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from app.settings.setup import Setup, setup_as_json, setup_from_json
 from engine.settings import SamplingSettings, from_mapping, to_mapping
 
 FORMAT_VERSION = 1
 MAX_FILE_BYTES = 1_000_000
 MAX_RECENT = 10
+MAX_SETUPS = 100
 MAX_SYSTEM_PROMPT = 200_000
 
 
@@ -67,6 +69,24 @@ class Preferences:
     system_prompt: str = ""
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     log_folder: str | None = None
+    setups: Mapping[str, Setup] = field(default_factory=dict)
+    presets: Mapping[str, Setup] = field(default_factory=dict)
+
+    def setup(self, path: str | None) -> Setup:
+        """What the model of this file was last set to; the defaults for one that never was."""
+        return self.setups.get(path or "", Setup())
+
+    def with_setup(self, path: str, setup: Setup) -> Preferences:
+        """The same with this setup for the model of this file; the ones set longest ago are forgotten."""
+        return replace(self, setups=_with_newest(self.setups, path, setup))
+
+    def with_preset(self, name: str, setup: Setup) -> Preferences:
+        """The same with a preset of the person's own."""
+        return replace(self, presets=_with_newest(self.presets, name, setup))
+
+    def without_preset(self, name: str) -> Preferences:
+        """The same without one of the person's own presets."""
+        return replace(self, presets={known: setup for known, setup in self.presets.items() if known != name})
 
     def with_recent(self, model: RecentModel) -> Preferences:
         """The same with this model as the last one and first among the recent ones."""
@@ -77,6 +97,11 @@ class Preferences:
         """The same without this file among the recent ones."""
         kept = tuple(known for known in self.recent_models if known.path != path)
         return replace(self, recent_models=kept)
+
+
+def _with_newest(setups: Mapping[str, Setup], key: str, setup: Setup) -> dict[str, Setup]:
+    others = [(known, value) for known, value in setups.items() if known != key]
+    return dict([*others, (key, setup)][-MAX_SETUPS:])
 
 
 class PreferencesStore:
@@ -212,6 +237,8 @@ def _as_json(preferences: Preferences) -> dict[str, Any]:
             "system_prompt": preferences.system_prompt,
             "sampling": to_mapping(preferences.sampling),
         },
+        "setups": [{"path": path, **setup_as_json(setup)} for path, setup in preferences.setups.items()],
+        "presets": [{"name": name, **setup_as_json(setup)} for name, setup in preferences.presets.items()],
         "log_folder": preferences.log_folder,
     }
 
@@ -242,7 +269,23 @@ class _Reader:
             system_prompt=self._text(chat, "system_prompt", "", MAX_SYSTEM_PROMPT),
             sampling=sampling,
             log_folder=self._optional_text(content, "log_folder"),
+            setups=self._setups(content, "setups", "path"),
+            presets=self._setups(content, "presets", "name"),
         )
+
+    def _setups(self, content: Mapping[str, Any], name: str, key: str) -> dict[str, Setup]:
+        entries = content.get(name, [])
+        if not isinstance(entries, list):
+            self._refuse(name, entries)
+            return {}
+        found: dict[str, Setup] = {}
+        for entry in entries[:MAX_SETUPS]:
+            if not isinstance(entry, dict) or not (label := self._text(entry, key, "", 10_000)):
+                self._refuse(name, entry)
+                continue
+            found[label], complaints = setup_from_json(entry)
+            self.wrong += complaints
+        return found
 
     def _section(self, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         section = content.get(name, {})
