@@ -89,25 +89,40 @@ def _part_of(view: TurnView, start: Position | None, end: Position | None) -> st
     last_box = len(view.boxes) - 1
     begin = (min(start.box, last_box), start.offset) if start else (n_quiet, 0)
     finish = (min(end.box, last_box), end.offset) if end else (last_box, view.boxes[-1].text_length())
+    is_within = start is not None and end is not None and begin[0] == finish[0] and not _is_all(view, begin, finish)
     parts = []
     for source, low, high in ((view.turn.reasoning, 0, n_quiet), (view.turn.text, n_quiet, last_box + 1)):
         if begin[0] < high and finish[0] >= low and low < high:
-            from_ = source_offset(view.boxes[begin[0]], begin[1], is_end=False) if begin[0] >= low else 0
-            to = source_offset(view.boxes[finish[0]], finish[1], is_end=True) if finish[0] < high else len(source)
+            from_ = (
+                source_offset(view.boxes[begin[0]], begin[1], is_end=False, is_within=is_within)
+                if begin[0] >= low
+                else 0
+            )
+            to = (
+                source_offset(view.boxes[finish[0]], finish[1], is_end=True, is_within=is_within)
+                if finish[0] < high
+                else len(source)
+            )
             parts.append(source[from_:to].strip("\n"))
     return "\n\n".join(part for part in parts if part)
 
 
-def source_offset(box: Box, position: int, is_end: bool) -> int:
+def _is_all(view: TurnView, begin: tuple[int, int], finish: tuple[int, int]) -> bool:
+    """Whether one whole box is selected."""
+    return begin[1] <= 0 and finish[1] >= view.boxes[finish[0]].text_length()
+
+
+def source_offset(box: Box, position: int, *, is_end: bool, is_within: bool) -> int:
     """Where in the message a position of the box's document stands.
 
-    The ends of a block are the ends of its source, so that a whole block is copied with its marks; within text that
-    does not stand in the message as it is shown (an entity, a formula), it is the near end of the known text.
+    The ends of a block are the ends of its source, so that what goes over a block is copied with its marks, unless the
+    selection is `is_within` the block. Within text that does not stand in the message as it is shown (an entity, a
+    formula), it is the near end of the known text.
     """
     block = box.block
-    if position <= 0:
+    if position <= 0 and not is_within:
         return block.start
-    if box.built is None or position >= box.text_length():
+    if box.built is None or (position >= box.text_length() and not is_within):
         return block.end
     known_end = block.start
     for run in box.built.runs:

@@ -76,6 +76,13 @@ def test_double_and_triple_click(qtbot, show):
     assert transcript.selected_markdown() == "Some **bold words** and `code here` to end."
 
 
+@pytest.mark.parametrize("text", ["# Title of it", "- Title of it", "> Title of it", "**Title** of it"])
+def test_a_word_at_the_beginning_comes_without_the_marks_of_its_block(qtbot, show, text: str):
+    transcript = show(Turn("a", "assistant", text))
+    qtbot.mouseDClick(transcript.viewport(), LEFT, pos=place(transcript, 0, "Title") + QPoint(6, 0))
+    assert transcript.selected_markdown() == "Title"
+
+
 def test_shift_click_extends(qtbot, show):
     transcript = show(Turn("a", "assistant", TEXT))
     qtbot.mouseClick(transcript.viewport(), LEFT, pos=place(transcript, 0, "Some"))
@@ -106,7 +113,7 @@ def test_code_and_tables_give_their_source(qtbot, show):
     drag(qtbot, transcript, place(transcript, 0, "Before"), place(transcript, 0, "After", after=True))
     assert transcript.selected_markdown() == text
     drag(qtbot, transcript, place(transcript, 0, "x = 1"), place(transcript, 0, "y =", after=True))
-    assert transcript.selected_markdown() == "```py\nx = 1\ny ="
+    assert transcript.selected_markdown() == "x = 1\ny ="
 
 
 def test_a_selection_may_begin_on_a_link_without_following_it(qtbot, show):
