@@ -38,7 +38,7 @@ class Interaction(QObject):
         self._pressed: Place | None = None
         self._is_selecting = False
         self._last_double_click = (0, QPointF())
-        self._mouse = QPointF()
+        self._mouse: QPointF | None = None
         self._copied_timer = QTimer(self)
         self._copied_timer.setSingleShot(True)
         self._copied_timer.timeout.connect(self._on_copied_shown)
@@ -119,6 +119,7 @@ class Interaction(QObject):
         elif isinstance(event, QWheelEvent):
             return self._on_wheel(event)
         elif kind == QEvent.Type.Leave:
+            self._mouse = None
             self._hover(None, None)
         elif kind == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             place = self.place_at(QPointF(event.pos()))
@@ -288,7 +289,7 @@ class Interaction(QObject):
 
     def _on_scrolled(self) -> None:
         """Other things have come under the pointer without its moving."""
-        if self._transcript.viewport().underMouse() and not self._is_selecting:
+        if self._mouse is not None and not self._is_selecting:
             self._hover_at(self._mouse)
 
     def _on_release(self, event: QMouseEvent) -> None:
@@ -323,6 +324,8 @@ class Interaction(QObject):
         return True
 
     def _on_auto_scroll(self) -> None:
+        if self._mouse is None:
+            return
         y, height = self._mouse.y(), self._transcript.viewport().height()
         distance = y if y < 0 else max(0.0, y - height)
         bar = self._transcript.verticalScrollBar()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
@@ -315,3 +315,16 @@ def test_the_ground_of_code_is_not_parted_from_it_at_the_end_of_a_line(show):
         transcript = show(Turn("a", "assistant", "w" * n + " words `[::-1]` end"))
         (box,) = transcript.views[0].boxes
         assert all(len(box.range_rects(start, end)) == 1 for start, end in box.built.chips)
+
+
+def test_what_comes_under_the_pointer_by_scrolling_is_hovered(qtbot, show):
+    transcript = show(*chat(40))
+    transcript.scroll_to_turn("10")
+    qtbot.mouseMove(transcript.viewport(), QPoint(300, 5))
+    assert transcript.shows_actions(10)
+    transcript.scroll_to_turn("21")
+    assert transcript.shows_actions(21)
+    assert not transcript.shows_actions(10)
+    QApplication.sendEvent(transcript.viewport(), QEvent(QEvent.Type.Leave))
+    transcript.scroll_to_turn("11")
+    assert not any(transcript.shows_actions(index) for index in transcript.visible_turns())
