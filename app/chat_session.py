@@ -107,6 +107,12 @@ class ChatSession(QObject):
         """Whether the last answer can go on."""
         return self._conversation.can_continue() and self._session.status.can_answer
 
+    def turn_id_of(self, message_index: int | None) -> str | None:
+        """Which turn a message of the last request belongs to (None: the answer to it); None for the system prompt."""
+        ids = (*self._sent_turn_ids, self._conversation.last.id if self._conversation.last else None)
+        found = ids[-1 if message_index is None else min(message_index, len(ids) - 1)]
+        return None if found is None else str(found)
+
     def can_edit(self) -> bool:
         """Whether there is a last message to edit, and nothing under way."""
         return self._conversation.request_id is None and self._conversation.last_of_user is not None
@@ -233,10 +239,13 @@ class ChatSession(QObject):
         self._generate(request_id, messages)
 
     def _generate(self, request_id: int, messages: tuple[Message, ...], *, continue_last: bool = False) -> None:
-        sampling = self._preferences().sampling
+        preferences = self._preferences()
+        policy = preferences.setup(self._answered_by).policy
         chat_id = self._conversation.chat_id
         self._composer.set_busy(True)
-        self._session.generate(Generate(request_id, chat_id, messages, sampling, continue_last=continue_last))
+        self._session.generate(
+            Generate(request_id, chat_id, messages, preferences.sampling, policy, continue_last=continue_last)
+        )
         self.changed.emit()
 
     def _remove_from(self, turn_id: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -34,11 +34,17 @@ class WhatIf(QObject):
     fit_found = Signal(object)
 
     def __init__(
-        self, planner: Planner, bridge: EngineBridge, parent: QObject | None = None, *, pause_ms: int = PAUSE_MS
+        self,
+        planner: Planner,
+        bridge: EngineBridge,
+        ids: Iterator[int],
+        parent: QObject | None = None,
+        *,
+        pause_ms: int = PAUSE_MS,
     ) -> None:
         super().__init__(parent)
         self._planner = planner
-        self._ids = itertools.count(1)
+        self._ids = ids
         self._question: PlanMemory | None = None
         self._n_answered = 0
         self._fit_id: int | None = None

@@ -71,14 +71,14 @@ def loads_to_plan(facts: ModelFacts) -> dict[Way, LoadSettings]:
 
 def ways_on(
     facts: ModelFacts,
-    usage: CacheUsage,
+    usage: CacheUsage | None,
     read_tps: float | None,
     plans: Mapping[Way, MemoryPlan | str],
 ) -> tuple[WayOn, ...]:
     """Every way with its price. ``plans``: the plan of each of `loads_to_plan`, or the sentence it was refused with."""
     loads = loads_to_plan(facts)
     ways = [_policy_way(facts, Way.SLIDE, Policy.SINKS, 0.0)]
-    n_again = usage.n_used // RECOMPUTE_SHARE
+    n_again = (usage.n_used if usage is not None else facts.n_ctx) // RECOMPUTE_SHARE
     ways.append(_policy_way(facts, Way.RECOMPUTE, Policy.RECOMPUTE, n_again / read_tps if read_tps else None))
     for way in (Way.LARGER, Way.SMALLER_TYPE):
         if way in loads:

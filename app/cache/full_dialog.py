@@ -1,0 +1,181 @@
+"""Asks how to go on when the cache is full: each way with its price, and with the reason where it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import i18n
+from app.theme import Theme
+from engine.cache.ways import Obstacle, Way, WayOn
+
+WIDTH = 520
+
+
+class WayButton(QPushButton):
+    """A way on: what it does, what it costs, why it is closed."""
+
+    def __init__(self, way: Way, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName(f"way_{way}")
+        self.setProperty("kind", "suggestion")
+        self._title = QLabel()
+        self._title.setProperty("level", "heading")
+        self._price = QLabel()
+        self._price.setObjectName("wayPrice")
+        self._price.setFont(theme.font(theme.sizes.meta, 500, tabular=True))
+        self._words = QLabel()
+        self._words.setObjectName("wayWords")
+        self._words.setProperty("level", "meta")
+        self._words.setWordWrap(True)
+        for label in (self._title, self._price, self._words):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        top = QHBoxLayout()
+        top.addWidget(self._title, 1)
+        top.addWidget(self._price)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(14, 10, 14, 10)
+        self._column.setSpacing(2)
+        self._column.addLayout(top)
+        self._column.addWidget(self._words)
+
+    def show_way(self, title: str, price: str, words: str, *, is_open: bool) -> None:
+        """Say all of it."""
+        self._title.setText(title)
+        self._price.setText(price)
+        self._words.setText(words)
+        self.setEnabled(is_open)
+        self.setAccessibleName(f"{title}, {price}" if price else title)
+        self.setAccessibleDescription(words)
+        self.setToolTip(words)
+
+    def hasHeightForWidth(self) -> bool:
+        """Narrow ones are higher."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """What the wrapped words need."""
+        return self._column.heightForWidth(width)
+
+    def sizeHint(self) -> QSize:
+        """A button by itself would count only its own text, of which it has none."""
+        return self._column.sizeHint()
+
+
+class FullDialog(QDialog):
+    """``way_chosen`` carries a WayOn. Esc leaves everything as it is."""
+
+    way_chosen = Signal(object)
+
+    def __init__(self, theme: Theme, translate: Callable[[str], str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("cacheFullDialog")
+        self._translate = translate
+        self._ways: tuple[WayOn, ...] = ()
+        self._n_cells = 0
+        self._title = QLabel()
+        self._title.setProperty("level", "title")
+        self._words = QLabel()
+        self._words.setWordWrap(True)
+        self._words.setProperty("level", "row")
+        self._buttons = {way: WayButton(way, theme) for way in Way}
+        self._leave = QPushButton()
+        self._leave.setObjectName("leaveFull")
+        self._leave.clicked.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(10)
+        column.addWidget(self._title)
+        column.addWidget(self._words)
+        for way, button in self._buttons.items():
+            button.clicked.connect(lambda _checked=False, way=way: self._choose(way))
+            column.addWidget(button)
+        column.addSpacing(4)
+        column.addWidget(self._leave, 0, Qt.AlignmentFlag.AlignRight)
+        self.setMinimumWidth(WIDTH)
+        self.retranslate()
+
+    def show_ways(self, ways: Sequence[WayOn], n_cells: int) -> None:
+        """The ways with what is known of their prices."""
+        self._ways, self._n_cells = tuple(ways), n_cells
+        self._render()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("The cache is full"))
+        self._title.setText(self.tr("The cache is full"))
+        self._leave.setText(self.tr("Leave it as it is"))
+        self._leave.setToolTip(self.tr("The chat stays; a new chat starts with an empty cache"))
+        self._render()
+
+    def _render(self) -> None:
+        n_cells = i18n.number(self._n_cells)
+        self._words.setText(
+            self.tr("All {0} cells are in use, and the policy says to stop. How shall it go on?").format(n_cells)
+        )
+        for way in self._ways:
+            title, words = self._way_words(way)
+            if way.obstacle is not None:
+                words = self._reason(way)
+            self._buttons[way.way].show_way(title, self._price(way), words, is_open=way.obstacle is None)
+
+    def _way_words(self, way: WayOn) -> tuple[str, str]:
+        kind = way.load.type_k if way.load is not None else ""
+        n_ctx = i18n.number(way.n_ctx) if way.n_ctx is not None else "–"
+        return {
+            Way.SLIDE: (
+                self.tr("Slide, and keep the first tokens"),
+                self.tr(
+                    "The oldest tokens leave, the first ones stay and hold the quality. The chat may go on for ever."
+                ),
+            ),
+            Way.RECOMPUTE: (
+                self.tr("Drop the oldest turns, read the rest again"),
+                self.tr("Exact about what is kept; each time the cache is full it costs this again."),
+            ),
+            Way.LARGER: (
+                self.tr("A larger context window: {0} cells").format(n_ctx),
+                self.tr("The model is loaded again and the chat read again; nothing is forgotten."),
+            ),
+            Way.SMALLER_TYPE: (
+                self.tr("{0} cells with K and V in {1}").format(n_ctx, kind),
+                self.tr("Twice the room in about the same memory, a little less exact. The chat is read again."),
+            ),
+        }[way.way]
+
+    def _reason(self, way: WayOn) -> str:
+        return {
+            Obstacle.MEMORY_KIND: self.tr("This model's memory can't give single tokens up."),
+            Obstacle.TRAINED_LENGTH: self.tr(
+                "The window is as long as the texts the model was trained on. RoPE scaling can stretch it."
+            ),
+            Obstacle.NO_SMALLER_TYPE: self.tr("K and V are in the smallest type that is worth using already."),
+            Obstacle.DOES_NOT_FIT: self.tr("There is too little free memory for it."),
+            Obstacle.REFUSED: self._translate(way.refusal),
+        }[way.obstacle or Obstacle.REFUSED]
+
+    def _price(self, way: WayOn) -> str:
+        if way.obstacle not in (None, Obstacle.DOES_NOT_FIT):
+            return ""
+        if way.extra_bytes is None:
+            size = self.tr("… MiB")
+        else:
+            sign = "+" if way.extra_bytes >= 0 else "−"
+            size = sign + i18n.bytes_text(abs(way.extra_bytes))
+        if way.seconds is None:
+            return self.tr("{0} · time unknown").format(size)
+        return self.tr("{0} · {1} s").format(size, i18n.number(way.seconds, 1))
+
+    def _choose(self, way: Way) -> None:
+        chosen = next(one for one in self._ways if one.way is way)
+        self.accept()
+        self.way_chosen.emit(chosen)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)

@@ -1,0 +1,278 @@
+"""Sees and steers the cache: keeps both panels true, puts settings in force, and asks how to go on when it is full."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from app.cache.cells_section import excerpt
+from app.cache.full_dialog import FullDialog
+from app.cache.memory_sampler import MemorySampler
+from app.cache.panel import CachePanel
+from app.cache.way_pricer import WayPricer
+from app.chat.composer import Composer
+from app.chat.transcript import Transcript
+from app.chat_session import ChatSession
+from app.engine_bridge import EngineBridge
+from app.engine_session import EngineSession
+from app.engine_status import EngineStatus
+from app.settings.command_line import server_command
+from app.settings.preferences import PreferencesStore
+from app.settings.setup import Setup
+from app.settings.setup_panel import SetupPanel
+from app.settings.what_if import Planner, WhatIf
+from app.theme import Theme
+from engine.cache.plan import MemoryPlan
+from engine.cache.ways import Way, WayOn, ways_on
+from engine.errors import ErrorCode
+from engine.messages import (
+    CacheChanged,
+    CacheUsage,
+    EngineReady,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    LoadCancelled,
+    ModelFacts,
+    ModelLoaded,
+    Span,
+)
+from engine.settings import LoadSettings, Policy
+
+
+@dataclass(frozen=True)
+class _Reload:
+    """A load with other settings: what was in force, and what shall be; ``then`` is done once it is."""
+
+    path: str
+    before: Setup
+    after: Setup
+    then: Callable[[], object] | None = None
+
+
+class Steering(QObject):
+    """``make_planner`` is given the function that takes the planner's answers.
+
+    A reload that fails or is cancelled brings the settings back that were in force; ``command_copied`` tells that a
+    command line is in the clipboard.
+    """
+
+    command_copied = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        session: EngineSession,
+        store: PreferencesStore,
+        make_planner: Callable[[Callable[[Event], None]], Planner],
+        sampler: MemorySampler,
+        translate: Callable[[str], str],
+    ) -> None:
+        super().__init__()
+        self._theme = theme
+        self._session = session
+        self._store = store
+        self._sampler = sampler
+        self._translate = translate
+        self._chat: ChatSession | None = None
+        self._transcript: Transcript | None = None
+        self._composer: Composer | None = None
+        self._window: QWidget | None = None
+        self._go_on_with: Callable[[], object] | None = None
+        self._path: str | None = None
+        self._read_tps: float | None = None
+        self._reload: _Reload | None = None
+        self._dialog: FullDialog | None = None
+        bridge, ids = EngineBridge(self), itertools.count(1)
+        self._planner = make_planner(bridge.post)
+        self._pricer = WayPricer(self._planner, bridge, ids, self)
+        self.cache_panel = CachePanel(theme)
+        self.settings_panel = SetupPanel(theme, WhatIf(self._planner, bridge, ids, self), translate)
+        self.settings_panel.presets_from(store.current.presets)
+        self._connect()
+
+    def _connect(self) -> None:
+        session, panel = self._session, self.settings_panel
+        session.event_received.connect(self.cache_panel.take)
+        session.event_received.connect(self._on_event)
+        session.status_changed.connect(self._on_status)
+        self._sampler.sampled.connect(self.cache_panel.show_samples)
+        self.cache_panel.looked_at.connect(self._sampler.set_active)
+        self.cache_panel.span_pressed.connect(self._on_span_pressed)
+        self.cache_panel.set_text_of(self._text_of)
+        self._pricer.priced.connect(self._on_priced)
+        panel.apply_requested.connect(self.apply)
+        panel.command_wanted.connect(self._copy_command)
+        panel.presets.saved.connect(lambda name: self._set_presets(name, panel.setup))
+        panel.presets.removed.connect(lambda name: self._set_presets(name, None))
+
+    def attach(self, chat: ChatSession, transcript: Transcript, composer: Composer, window: QWidget) -> None:
+        """The open chat, where it is shown and typed, and the window that dialogs belong to."""
+        self._chat, self._transcript, self._composer, self._window = chat, transcript, composer, window
+
+    def load_settings(self, path: str) -> LoadSettings:
+        """What the model of this file is to be loaded with."""
+        return self._store.current.setup(path).load
+
+    def close(self) -> None:
+        """End the planner's process and the sampling."""
+        self._sampler.close()
+        self._planner.close()
+
+    # Settings
+
+    def apply(self, setup: Setup) -> None:
+        """Put a setup in force, with a reload where it needs one; the chat stays."""
+        self._put_in_force(setup, None)
+
+    def _put_in_force(self, setup: Setup, then: Callable[[], object] | None) -> None:
+        path = self._session.status.model_path
+        if path is None:
+            return
+        before = self._store.current.setup(path)
+        if before.needs_reload(setup):
+            self._reload = _Reload(path, before, setup, then)
+            self._session.load(path, setup.load)
+            return
+        self._keep(path, setup)
+        if then is not None:
+            then()
+
+    def _keep(self, path: str, setup: Setup) -> None:
+        self._store.set(self._store.current.with_setup(path, setup))
+        self.settings_panel.show_model(path, setup)
+
+    def _take_back_reload(self) -> None:
+        """What was in force is loaded again; if that fails too, the person sees why."""
+        reload, self._reload = self._reload, None
+        if reload is not None:
+            self._session.load(reload.path, reload.before.load)
+            self.settings_panel.show_model(reload.path, reload.before)
+
+    def _set_presets(self, name: str, setup: Setup | None) -> None:
+        current = self._store.current
+        self._store.set(current.with_preset(name, setup) if setup is not None else current.without_preset(name))
+        self.settings_panel.presets_from(self._store.current.presets)
+
+    def _copy_command(self) -> None:
+        path = self._session.status.model_path
+        if path is not None:
+            command = server_command(path, self.settings_panel.setup, self._store.current.sampling)
+            QGuiApplication.clipboard().setText(command)
+            self.command_copied.emit()
+
+    # What happens
+
+    def _on_status(self, status: EngineStatus) -> None:
+        if status.model_path != self._path:
+            self._path = status.model_path
+            self._read_tps = None
+            self.settings_panel.show_model(self._path, self._store.current.setup(self._path))
+        self.settings_panel.show_facts(status.facts)
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, EngineReady):
+            self._sampler.watch(event.devices, event.process_id)
+            self.settings_panel.form.set_gpus(sum(device.kind in ("gpu", "igpu") for device in event.devices))
+        elif isinstance(event, ModelLoaded):
+            self._on_loaded(event.facts)
+        elif isinstance(event, LoadCancelled):
+            self._take_back_reload()
+        elif isinstance(event, CacheChanged):
+            self.settings_panel.show_costs(event.usage, self._read_tps)
+        elif isinstance(event, Finished):
+            self._read_tps = event.stats.read_tps or self._read_tps
+            self.settings_panel.show_costs(self.cache_panel.facts.usage, self._read_tps)
+            if event.reason is FinishReason.CACHE_FULL and self._chat is not None:
+                self._ask_how_to_go_on(self._chat.continue_answer)
+        elif isinstance(event, Failed):
+            self._on_failed(event)
+
+    def _on_loaded(self, facts: ModelFacts) -> None:
+        self.settings_panel.show_costs(None, self._read_tps)
+        reload, self._reload = self._reload, None
+        if reload is None or reload.path != facts.path:
+            return
+        self._keep(reload.path, reload.after)
+        if reload.then is not None:
+            reload.then()
+
+    def _on_failed(self, event: Failed) -> None:
+        if self._reload is not None and self._session.status.facts is None:
+            self._take_back_reload()
+        elif event.code is ErrorCode.PROMPT_TOO_LONG and self._policy() is Policy.STOP and self._composer is not None:
+            # The message is back where it was typed.
+            self._ask_how_to_go_on(self._composer.send)
+
+    def _policy(self) -> Policy | None:
+        return self._store.current.setup(self._path).policy.policy
+
+    # A full cache
+
+    def _ask_how_to_go_on(self, go_on: Callable[[], object]) -> None:
+        facts = self._session.status.facts
+        if facts is None or self._dialog is not None:
+            return
+        self._go_on_with = go_on
+        self._dialog = dialog = FullDialog(self._theme, self._translate, self._window)
+        dialog.way_chosen.connect(self._go_on)
+        dialog.finished.connect(self._on_dialog_finished)
+        self._show_ways(facts, {})
+        self._pricer.price(facts)
+        dialog.open()
+
+    def _show_ways(self, facts: ModelFacts, plans: dict[Way, MemoryPlan | str]) -> None:
+        if self._dialog is not None:
+            usage: CacheUsage | None = self.cache_panel.facts.usage
+            self._dialog.show_ways(ways_on(facts, usage, self._read_tps, plans), facts.n_ctx)
+
+    def _on_priced(self, plans: dict[Way, MemoryPlan | str]) -> None:
+        facts = self._session.status.facts
+        if facts is not None:
+            self._show_ways(facts, plans)
+
+    def _on_dialog_finished(self) -> None:
+        if self._dialog is not None:
+            self._dialog.deleteLater()
+            self._dialog = None
+
+    def _go_on(self, way: WayOn) -> None:
+        setup = self._store.current.setup(self._path)
+        if way.policy is not None:
+            setup = replace(setup, policy=replace(setup.policy, policy=way.policy))
+        if way.load is not None:
+            load = way.load
+            setup = replace(
+                setup,
+                load=replace(
+                    setup.load, n_ctx=load.n_ctx, type_k=load.type_k, type_v=load.type_v, flash_attn=load.flash_attn
+                ),
+            )
+        self._put_in_force(setup, self._go_on_with)
+
+    # Cells and messages
+
+    def _on_span_pressed(self, span: Span) -> None:
+        if self._chat is not None and self._transcript is not None:
+            turn_id = self._chat.turn_id_of(span.message_index)
+            if turn_id is not None:
+                self._transcript.scroll_to_turn(turn_id)
+
+    def _text_of(self, span: Span, index: int) -> str:
+        """Words of the message near a token: where it stands among the message's tokens says about where they are."""
+        usage = self.cache_panel.facts.usage
+        if self._chat is None or self._transcript is None or usage is None:
+            return ""
+        turn_id = self._chat.turn_id_of(span.message_index)
+        turn = next((turn for turn in self._transcript.turns if turn.id == turn_id), None)
+        if turn_id is None or turn is None:
+            return excerpt(self._store.current.system_prompt, 0.0) if span.role == "system" else ""
+        parts = [one for one in usage.spans if one.message_index == span.message_index and one.role == span.role]
+        start, end = min(one.start for one in parts), max(one.end for one in parts)
+        return excerpt(turn.reasoning + turn.text, (index - start) / max(1, end - start))
