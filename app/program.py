@@ -12,9 +12,9 @@ from pathlib import Path, PurePath
 from types import TracebackType
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QWidget
 
-from app.cache.panel import CachePanel
+from app.cache.memory_sampler import MemorySampler
 from app.chat.composer import Composer
 from app.chat.transcript import Transcript
 from app.chat_session import ChatSession
@@ -28,6 +28,7 @@ from app.i18n import EngineWords, Languages
 from app.logs import close_logs, prepare_logs
 from app.main_window import Column, MainWindow
 from app.models.engine_details import EngineDetails
+from app.models.file_dialog import ask_for_model_file
 from app.models.file_drop import FileDrop
 from app.models.opener import ModelOpener, check_model_file
 from app.models.picker import ModelPicker
@@ -41,20 +42,23 @@ from app.settings.sampling_panel import SamplingPanel
 from app.side_panel import SidePanel
 from app.signals import closing_on_signals
 from app.source_texts import ENGINE_SENTENCES
+from app.steering import Steering
 from app.theme import Theme
 from app.top_bar import TopBar, model_name
 from app.unattended import Unattended
 from app.welcome import Welcome
 from engine.client import EngineClient, EngineOptions, Recovery, read_log_tail
+from engine.devices import DeviceSampler
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Event, ModelLoaded
 from engine.models.starter import starter_path
+from engine.planner import Planner
 
 MENU = (
     ("show_palette",),
     ("regenerate", "continue_answer", "edit_last", "copy_last", "copy_chat"),
     ("choose_model", "open_model", "unload_model", "show_engine"),
-    ("show_cache", "show_sampling", "move_panel", "float_panel"),
+    ("show_cache", "show_settings", "show_sampling", "move_panel", "float_panel"),
     ("next_theme", "show_preferences", "full_screen", "quit"),
 )
 
@@ -88,14 +92,23 @@ class Program:
         self.appearance = Appearance(self.theme, self.languages, self.store)
         self.appearance.apply()
         self.bridge = EngineBridge()
+        engine_options = EngineOptions(log_path=str(self._engine_log))
         if make_engine is None:
-            engine_options = EngineOptions(log_path=str(self._engine_log))
             recovery = Recovery(where.config / "machine.json")
             self.engine: Engine = EngineClient(self.bridge.post, engine_options, recovery=recovery)
         else:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
-        self.opener = ModelOpener(self.session, check_model)
+        self.words = EngineWords(map(str, ENGINE_SENTENCES))
+        self.steering = Steering(
+            self.theme,
+            self.session,
+            self.store,
+            lambda post: Planner(post, engine_options),
+            MemorySampler(DeviceSampler()),
+            self.words.translate,
+        )
+        self.opener = ModelOpener(self.session, check_model, self.steering.load_settings)
         self._build_window()
         self._connect_engine()
         self._connect_actions()
@@ -118,11 +131,12 @@ class Program:
         self.transcript.set_welcome(self.welcome)
         self.notices = Notices(self.theme)
         self.composer = Composer(self.theme)
-        self.cache_panel = CachePanel(self.theme)
+        self.cache_panel = self.steering.cache_panel
         self.sampling_panel = SamplingPanel(preferences.sampling, preferences.system_prompt)
         self.panel = SidePanel(self.theme)
-        for name, page in (("cache", self.cache_panel), ("sampling", self.sampling_panel)):
-            self.panel.add_page(name, page)
+        self.panel.add_page("cache", self.cache_panel)
+        self.panel.add_page("settings", self.steering.settings_panel)
+        self.panel.add_page("sampling", self.sampling_panel)
         parts: list[QWidget] = [
             self.top_bar,
             self.transcript,
@@ -138,7 +152,8 @@ class Program:
         self.details = EngineDetails(self.theme, self._read_log, self.window)
         self.dialog: PreferencesDialog | None = None
         self.chat = ChatSession(self.session, self.transcript, self.composer, lambda: self.store.current)
-        self.teller = EngineNotices(self.notices, self.session, EngineWords(map(str, ENGINE_SENTENCES)), self._read_log)
+        self.steering.attach(self.chat, self.transcript, self.composer, self.window)
+        self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         self._refresh_recent()
 
@@ -161,7 +176,6 @@ class Program:
     def _connect_engine(self) -> None:
         self.session.status_changed.connect(self._on_status)
         self.session.event_received.connect(self._on_event)
-        self.session.event_received.connect(self.cache_panel.take)
         self.session.load_failed.connect(
             lambda path, failed: self.picker.set_error(path, self.teller.words.translate(failed.message))
         )
@@ -194,6 +208,7 @@ class Program:
             "show_engine": lambda: self.details.open_below(self.top_bar.state),
             "toggle_panel": lambda: self.panel.setVisible(self.panel.isHidden()),
             "show_cache": lambda: self.panel.show_page("cache"),
+            "show_settings": lambda: self.panel.show_page("settings"),
             "show_sampling": lambda: self.panel.show_page("sampling"),
             "float_panel": lambda: self.panel.setFloating(not self.panel.isFloating()),
             "move_panel": self.window.move_panel,
@@ -238,8 +253,9 @@ class Program:
         self.composer.focus()
 
     def close(self) -> None:
-        """End the engine."""
+        """End the engine, and whatever else works in the background."""
         self.engine.close()
+        self.steering.close()
 
     def _on_painted(self) -> None:
         import psutil
@@ -330,15 +346,8 @@ class Program:
             self.actions[name].setEnabled(is_on)
 
     def _ask_for_file(self) -> None:
-        dialog = QFileDialog(self.window, translate("Program", "Open a model"))
-        dialog.setObjectName("openModelDialog")
-        dialog.setNameFilters([translate("Program", "GGUF models (*.gguf)"), translate("Program", "All files (*)")])
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        if (last := self.store.current.last_model) is not None:
-            dialog.setDirectory(str(Path(last).parent))
-        dialog.fileSelected.connect(self.opener.open)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        last = self.store.current.last_model
+        ask_for_model_file(self.window, Path(last).parent if last is not None else None, self.opener.open)
 
     def _show_preferences(self) -> None:
         if self.dialog is None:

@@ -27,7 +27,8 @@ KEYS = {
     "show_engine": ("Ctrl+I",),
     "toggle_panel": ("F9",),
     "show_cache": ("Ctrl+1",),
-    "show_sampling": ("Ctrl+2",),
+    "show_settings": ("Ctrl+2",),
+    "show_sampling": ("Ctrl+3",),
     "float_panel": ("Ctrl+Shift+F9",),
     "move_panel": ("Shift+F9",),
     "close_notices": ("Ctrl+Shift+X",),
@@ -60,7 +61,8 @@ _ICONS = {
     "show_engine": "info",
     "toggle_panel": "panel-right",
     "show_cache": "memory",
-    "show_sampling": "settings",
+    "show_settings": "settings",
+    "show_sampling": "thinking",
     "close_notices": "close",
     "show_preferences": "settings",
 }
@@ -150,6 +152,10 @@ class Actions(QObject):
                 self.tr("Show or hide the panel at the side"),
             ),
             "show_cache": (self.tr("Show the cache"), self.tr("Show what the KV cache holds")),
+            "show_settings": (
+                self.tr("Model and cache settings"),
+                self.tr("Show what the model is loaded with, and what other settings would take"),
+            ),
             "show_sampling": (
                 self.tr("Sampling and system prompt"),
                 self.tr("Show how the next answer is sampled"),

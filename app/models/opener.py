@@ -31,11 +31,13 @@ class ModelOpener(QObject):
         self,
         session: EngineSession,
         check: Callable[[Path], None] = check_model_file,
+        settings_for: Callable[[str], LoadSettings] = lambda _path: LoadSettings(),
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
         self.check = check
+        self._settings_for = settings_for
         self._newest = 0
         self._checked.connect(self._on_checked, Qt.ConnectionType.QueuedConnection)
 
@@ -57,6 +59,6 @@ class ModelOpener(QObject):
         if number != self._newest:
             return
         if error is None:
-            self._session.load(path, LoadSettings())
+            self._session.load(path, self._settings_for(path))
         else:
             self.refused.emit(path, error)

@@ -63,6 +63,9 @@ def test_progress_never_goes_back_or_beyond():
         for fraction in (-1.0, 0.0, 0.5, 1.0, 7.0):
             status = after(status, LoadProgress(1, stage, fraction))
             seen.append(status.fraction)
+    for fraction in (0.9, 0.2):
+        begun = after(EngineStatus().when_loading(1, "/a.gguf"), READY, LoadProgress(1, LoadStage.WEIGHTS, 0.9))
+        assert after(begun, LoadProgress(1, LoadStage.WEIGHTS, fraction)).fraction == begun.fraction
     assert seen == sorted(seen)
     assert seen[0] >= 0
     assert seen[-1] == 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -30,6 +31,7 @@ from engine.messages import (
     PrefillProgress,
     SpanState,
     TextKind,
+    TokensCounted,
 )
 from engine.settings import SamplingSettings
 from tests.app.fake_engine import model_facts, span, usage
@@ -248,9 +250,15 @@ def test_the_draft_is_counted_when_typing_pauses_and_late_answers_are_dropped(st
     desk = start_desk()
     for text in ("one", "one two", "one two three"):
         desk.type(text)
+        settle()
     room = desk.program.composer.findChild(QLabel, "composerRoom")
     qtbot.waitUntil(lambda: room.text().startswith("3 / "))
     assert sum(isinstance(command, CountTokens) for command in desk.engine.sent) == 1
+    counted = desk.engine.last(CountTokens)
+    desk.type("one two three four")
+    desk.engine.post(TokensCounted(counted.request_id, 99, 99, 10))
+    settle()
+    assert "99" not in room.text()
     desk.program.composer.clear()
     assert room.text() == ""
 
@@ -350,6 +358,28 @@ def test_a_wrong_file_keeps_the_model_that_is_loaded(start_desk, qtbot):
     assert desk.program.session.status == before
     errors = [label.text() for label in desk.program.picker.findChildren(QLabel, "settingError")]
     assert any("is empty" in error for error in errors)
+
+
+def test_of_two_files_the_one_asked_for_last_is_loaded(start_desk, qtbot):
+    desk = start_desk()
+    may_go_on = threading.Event()
+    looked = []
+
+    def look(path):
+        if path.name == "slow.gguf":
+            may_go_on.wait(5)
+        looked.append(path.name)
+
+    desk.program.opener.check = look
+    desk.program.opener.open("/elsewhere/slow.gguf")
+    desk.program.opener.open("/elsewhere/quick.gguf")
+    qtbot.waitUntil(lambda: desk.program.session.status.model_path == "/elsewhere/quick.gguf")
+    may_go_on.set()
+    qtbot.waitUntil(lambda: looked == ["quick.gguf", "slow.gguf"])
+    settle()
+    assert [command.path for command in desk.engine.sent if isinstance(command, LoadModel)][
+        -1
+    ] == "/elsewhere/quick.gguf"
 
 
 def test_another_model_reads_the_text_and_not_the_ids(start_desk, qtbot):
