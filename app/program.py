@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePath
 from types import TracebackType
 
@@ -100,14 +101,8 @@ class Program:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
         self.words = EngineWords(map(str, ENGINE_SENTENCES))
-        self.steering = Steering(
-            self.theme,
-            self.session,
-            self.store,
-            lambda post: Planner(post, engine_options),
-            MemorySampler(DeviceSampler()),
-            self.words.translate,
-        )
+        planner, sampler = partial(Planner, options=engine_options), MemorySampler(DeviceSampler())
+        self.steering = Steering(self.theme, self.session, self.store, planner, sampler, self.words.translate)
         self.opener = ModelOpener(self.session, check_model, self.steering.load_settings)
         self._build_window()
         self._connect_engine()
@@ -137,12 +132,7 @@ class Program:
         self.panel.add_page("cache", self.cache_panel)
         self.panel.add_page("settings", self.steering.settings_panel)
         self.panel.add_page("sampling", self.sampling_panel)
-        parts: list[QWidget] = [
-            self.top_bar,
-            self.transcript,
-            Column(self.notices, self.theme),
-            self.composer,
-        ]
+        parts: list[QWidget] = [self.top_bar, self.transcript, Column(self.notices, self.theme), self.composer]
         self.window.place(parts, self.transcript, self.panel)
         self.menu = QMenu(self.window)
         self.window.fill_menu(self.menu, self.actions, MENU)

@@ -260,16 +260,23 @@ class Steering(QObject):
 
     def _on_span_pressed(self, span: Span) -> None:
         if self._chat is not None and self._transcript is not None:
-            turn_id = self._chat.turn_id_of(span.message_index)
+            turn_id = self._turn_id(span)
             if turn_id is not None:
                 self._transcript.scroll_to_turn(turn_id)
+
+    def _turn_id(self, span: Span) -> str | None:
+        """The turn of a span; what belongs to no message, such as marks of the template, has none."""
+        is_answer = span.message_index is None and span.role == "assistant"
+        if self._chat is None or (span.message_index is None and not is_answer):
+            return None
+        return self._chat.turn_id_of(span.message_index)
 
     def _text_of(self, span: Span, index: int) -> str:
         """Words of the message near a token: where it stands among the message's tokens says about where they are."""
         usage = self.cache_panel.facts.usage
-        if self._chat is None or self._transcript is None or usage is None:
+        if self._transcript is None or usage is None:
             return ""
-        turn_id = self._chat.turn_id_of(span.message_index)
+        turn_id = self._turn_id(span)
         turn = next((turn for turn in self._transcript.turns if turn.id == turn_id), None)
         if turn_id is None or turn is None:
             return excerpt(self._store.current.system_prompt, 0.0) if span.role == "system" else ""

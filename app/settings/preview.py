@@ -139,6 +139,7 @@ class Preview(QWidget):
         """Take the words of the language in force."""
         self.setAccessibleName(self.tr("What it would take"))
         self._largest.setToolTip(self.tr("Put this into the context window"))
+        self._largest.setAccessibleName(self.tr("Largest context window that fits"))
         self._render()
 
     def _render(self) -> None:
