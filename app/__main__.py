@@ -10,9 +10,13 @@ import sys
 def main() -> int:
     """Open the window; the exit code of the process."""
     multiprocessing.freeze_support()
-    from app.options import parse
+    from app.options import folders, parse
 
     options = parse(sys.argv[1:])
+    if options.export is not None:
+        from app.conversations.files import export_folder
+
+        return export_folder(folders(options.data_dir).data, options.export)
     from app.program import run
 
     return run(options)

@@ -18,6 +18,7 @@ class Options:
     data_dir: Path | None
     screenshot: Path | None
     texts: tuple[str, ...]
+    export: Path | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,12 +49,15 @@ def parse(arguments: list[str]) -> Options:
         metavar="TEXT",
         help="send this once the model is ready; repeatable, each after the answer before",
     )
+    parser.add_argument(
+        "--export", type=Path, metavar="FILE.json", help="write all chats to this file, without a window, and quit"
+    )
     found = parser.parse_args(arguments)
     model = found.model or found.file
     if model is not None and not model.is_file():
         parser.exit(1, f"kvasir: there is no file {model}. Give --model the path of a GGUF file.\n")
     model = model.absolute() if model is not None else None
-    return Options(model, found.data_dir, found.screenshot, tuple(found.send))
+    return Options(model, found.data_dir, found.screenshot, tuple(found.send), found.export)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from app.chat.turns import TurnState
 from engine.messages import FinishReason, GenerationStats, Message
@@ -16,8 +16,8 @@ MAX_TEXT = 20_000_000
 
 
 def now() -> datetime:
-    """This moment, with its time zone."""
-    return datetime.now().astimezone()
+    """This moment."""
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)

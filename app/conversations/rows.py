@@ -147,11 +147,11 @@ def reason_of(word: object) -> FinishReason | None:
 
 
 def moment_of(seconds: float) -> datetime:
-    """The moment this many seconds after 1970, in this machine's time zone; the year 1970 for what is no moment."""
+    """The moment this many seconds after 1970; the year 1970 for what is no moment."""
     try:
-        return datetime.fromtimestamp(seconds, UTC).astimezone()
+        return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(0, UTC).astimezone()
+        return datetime.fromtimestamp(0, UTC)
 
 
 def clean(text: str) -> str:

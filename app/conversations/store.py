@@ -14,6 +14,8 @@ from app.conversations.rows import CHAT, TURN, chat_of, chat_values, clean, sear
 from app.conversations.schema import SERIAL_BITS, index_words, migrate
 from app.conversations.words import query, snippet
 
+DATABASE = "chats.db"
+"""The name of the file in the data folder."""
 BUSY_SECONDS = 5.0
 """How long a change waits for that of another window."""
 BATCH = 4000

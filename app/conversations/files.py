@@ -1,0 +1,219 @@
+"""Files of chats: writes them in one step, and reads whatever kind they turn out to be."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import sqlite3
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from app.conversations import json_format
+from app.conversations.json_format import FormatError
+from app.conversations.markdown_format import from_markdown, to_markdown
+from app.conversations.other_formats import chatgpt_chats, is_webui, webui_chats, webui_records
+from app.conversations.records import Preset, WholeChat
+from app.conversations.schema import FromTheFutureError
+from app.conversations.store import DATABASE, ChatStore
+
+MAX_FILE_BYTES = 2_000_000_000
+MAX_MEMBERS = 100_000
+
+
+class ImportProblem(StrEnum):
+    """Why a file can't be taken in."""
+
+    UNREADABLE = "unreadable"
+    TOO_LARGE = "too_large"
+    UNKNOWN_FORMAT = "unknown_format"
+    FROM_THE_FUTURE = "from_the_future"
+
+
+class ImportRefusedError(Exception):
+    """``detail`` is for the log."""
+
+    def __init__(self, problem: ImportProblem, detail: str = "") -> None:
+        super().__init__(problem.value)
+        self.problem = problem
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a file holds; ``kind`` names its format."""
+
+    kind: str
+    chats: tuple[WholeChat, ...]
+    presets: tuple[Preset, ...] = ()
+
+
+def export_chats(path: Path, store: ChatStore, chat_ids: Iterable[str] | None = None) -> int:
+    """Write chats, by default all and the presets with them, to a file of Kvasir's format, or one chat to Markdown if
+    its name ends in .md; how many. Raises OSError, sqlite3.Error."""
+    ids = [chat.id for chat in store.chats()] if chat_ids is None else list(chat_ids)
+    n_chats = 0
+
+    def chats() -> Iterator[WholeChat]:
+        nonlocal n_chats
+        for chat_id in ids:
+            if (whole := store.load(chat_id)) is not None:
+                n_chats += 1
+                yield whole
+
+    if path.suffix.lower() in (".md", ".markdown"):
+        _write(path, ("\n".join(map(to_markdown, chats())),))
+    else:
+        _write(path, json_format.pieces(chats(), store.presets() if chat_ids is None else ()))
+    return n_chats
+
+
+def _write(path: Path, pieces: Iterable[str]) -> None:
+    """The file is there when it is whole, or as it was before."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", errors="replace", newline="\n", dir=path.parent, prefix=f".{path.name}-", delete=False
+    ) as file:
+        try:
+            for piece in pieces:
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(file.name).unlink()
+            raise
+    Path(file.name).replace(path)
+
+
+def read_chats(path: Path) -> Imported:
+    """The chats in a file of Kvasir, ChatGPT or llama.cpp's WebUI, or in a Markdown file; raises ImportRefusedError."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ImportRefusedError(ImportProblem.TOO_LARGE)
+        if zipfile.is_zipfile(path):
+            return _from_zip(path)
+        raw = path.read_bytes()
+    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise ImportRefusedError(ImportProblem.UNREADABLE, str(error)) from error
+    return _from_bytes(raw, path.name)
+
+
+def add_chats(store: ChatStore, imported: Imported) -> tuple[int, int]:
+    """Put chats into the store: how many are new, and how many were left out since they are there, unchanged. One that
+    differs from the one with its id becomes a chat of its own."""
+    visible = {chat.id for chat in store.chats()}
+    new: dict[str, WholeChat] = {}
+    n_left_out = n_restored = 0
+    for whole in imported.chats:
+        chat_id = whole.chat.id
+        for number in itertools.count(2):
+            kept = new.get(chat_id) or store.load(chat_id)
+            if kept is None:
+                new[chat_id] = WholeChat(replace(whole.chat, id=chat_id), whole.turns)
+                break
+            if _is_same(kept, whole):
+                is_back = chat_id not in visible and chat_id not in new
+                if is_back:
+                    store.restore(chat_id)
+                n_restored += is_back
+                n_left_out += not is_back
+                break
+            chat_id = f"{whole.chat.id}-{number}"
+    store.add(new.values())
+    for preset in imported.presets:
+        store.save_preset(preset)
+    return len(new) + n_restored, n_left_out
+
+
+def _is_same(kept: WholeChat, other: WholeChat) -> bool:
+    return [(one.id, one.message.text) for one in kept.turns] == [
+        (one.id, one.message.text) for one in sorted(other.turns, key=lambda turn: turn.id)
+    ]
+
+
+def export_folder(data: Path, path: Path) -> int:
+    """Write all chats of a data folder to a file: what the command line does. The exit status, with a sentence for 1."""
+    database = data / DATABASE
+    try:
+        if not database.is_file():
+            raise FileNotFoundError(f"there are no chats in {data}")
+        store = ChatStore(database)
+        try:
+            export_chats(path, store)
+        finally:
+            store.close()
+    except (OSError, sqlite3.Error, FromTheFutureError) as error:
+        print(f"kvasir: the chats can't be written to {path}: {error}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _from_zip(path: Path) -> Imported:
+    chats: list[WholeChat] = []
+    kind = ""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        if len(members) > MAX_MEMBERS or sum(one.file_size for one in members) > MAX_FILE_BYTES:
+            raise ImportRefusedError(ImportProblem.TOO_LARGE)
+        for member in members:
+            name = Path(member.filename).name.lower()
+            if name.endswith(".jsonl") or (name.startswith("conversations") and name.endswith(".json")):
+                found = _from_bytes(archive.read(member), name)
+                kind = found.kind
+                chats += found.chats
+    if not chats:
+        raise ImportRefusedError(ImportProblem.UNKNOWN_FORMAT, "no chats in the archive")
+    return Imported(kind, tuple(chats))
+
+
+def _from_bytes(raw: bytes, name: str) -> Imported:
+    text = raw.decode("utf-8-sig", "replace")
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError):
+        return _from_text(text, name)
+    try:
+        return _from_json(plain)
+    except FormatError as error:
+        is_newer = json_format.is_ours(plain) and isinstance(plain.get("version"), int)
+        is_newer = is_newer and plain["version"] > json_format.VERSION
+        problem = ImportProblem.FROM_THE_FUTURE if is_newer else ImportProblem.UNKNOWN_FORMAT
+        raise ImportRefusedError(problem, str(error)) from error
+
+
+def _from_json(plain: Any) -> Imported:
+    if json_format.is_ours(plain):
+        chats, presets = json_format.chats_of(plain)
+        return Imported("kvasir", tuple(chats), tuple(presets))
+    if is_webui(plain):
+        return Imported("webui", tuple(webui_chats([plain])))
+    if isinstance(plain, list) and any(map(is_webui, plain)):
+        return Imported("webui", tuple(webui_chats(plain)))
+    if isinstance(plain, dict) and "mapping" in plain:
+        return Imported("chatgpt", tuple(chatgpt_chats([plain])))
+    if isinstance(plain, list):
+        return Imported("chatgpt", tuple(chatgpt_chats(plain)))
+    raise FormatError("none of the known formats")
+
+
+def _from_text(text: str, name: str) -> Imported:
+    """JSON Lines or Markdown."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    try:
+        sessions = webui_records(json.loads(line) for line in lines)
+    except (ValueError, RecursionError):
+        sessions = []
+    if sessions:
+        return Imported("webui", tuple(webui_chats(sessions)))
+    if name.lower().endswith((".md", ".markdown", ".txt")):
+        whole = from_markdown(text, f"markdown-{name}")
+        if whole is not None:
+            return Imported("markdown", (whole,))
+    raise ImportRefusedError(ImportProblem.UNKNOWN_FORMAT, "neither JSON nor a chat in Markdown")
