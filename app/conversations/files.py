@@ -139,11 +139,14 @@ def _is_same(kept: WholeChat, other: WholeChat) -> bool:
 
 
 def export_folder(data: Path, path: Path) -> int:
-    """Write all chats of a data folder to a file: what the command line does. The exit status, with a sentence for 1."""
+    """Write all chats of a data folder to a file, for the command line: the exit status, with a sentence for 1."""
     database = data / DATABASE
     try:
+        if not data.is_dir():
+            raise FileNotFoundError(f"there is no folder {data}")
         if not database.is_file():
-            raise FileNotFoundError(f"there are no chats in {data}")
+            _write(path, json_format.pieces(()))
+            return 0
         store = ChatStore(database)
         try:
             export_chats(path, store)

@@ -143,9 +143,12 @@ def test_the_command_line_exports_without_a_window(store, tmp_path, capsys):
     assert read_chats(tmp_path / "out.json").chats[0].chat.id == "full"
     assert capsys.readouterr() == ("", "")
     assert export_folder(tmp_path / "elsewhere", tmp_path / "out.json") == 1
-    assert "there are no chats in" in capsys.readouterr().err
+    assert "there is no folder" in capsys.readouterr().err
     assert export_folder(tmp_path / "data", tmp_path / "none" / "out.json") == 1
     assert "can't be written" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert export_folder(tmp_path / "empty", tmp_path / "none.json") == 0
+    assert json.loads((tmp_path / "none.json").read_text())["chats"] == []
 
 
 def test_a_chat_as_markdown_and_back(store, tmp_path):
@@ -311,10 +314,8 @@ def test_files_of_anything_are_refused(tmp_path, content, problem):
     assert refused.value.problem is problem
 
 
-WORDS = (
-    "mapping message author role content parts parent conv messages id format chats turns extra current_node create_time "
-    "content_type timestamp"
-).split()
+WORDS = ["mapping", "message", "author", "role", "content", "parts", "parent", "conv", "messages", "id", "format"]
+WORDS += ["chats", "turns", "extra", "current_node", "create_time", "content_type", "timestamp"]
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=6),
