@@ -36,6 +36,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "This build of llama.cpp has no RPC back end."),
     QT_TRANSLATE_NOOP("Engine", "This is a “{}” model, which this version can't run: it needs a newer Kvasir."),
     QT_TRANSLATE_NOOP("Engine", "This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or load the model with a larger context window."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "This model can't go back to the change alone, so {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "This model doesn't say how long a text it was trained for: set a context window."),
     QT_TRANSLATE_NOOP("Engine", "This model has no chat template."),
     QT_TRANSLATE_NOOP("Engine", "This model keeps K and V as one, so their types can't differ: use {} or {} for both."),
@@ -47,12 +48,11 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "This model's chat template can't be read."),
     QT_TRANSLATE_NOOP("Engine", "This model's chat template can't write this chat: start a new chat, or choose another model."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "This model's chat template did not come to an end, so it was stopped. Choose another model, or a newer file of this one."),  # noqa: E501
-    QT_TRANSLATE_NOOP("Engine", "This model's memory can't be rolled back to the change, so {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "This model's memory is {}, so tokens can't be taken out of it: choose recompute or stop instead of {}."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "This processor's fastest code stopped the engine, so Kvasir now uses {}. Answers may be a little slower."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention, so it is on, whether it is fast here or not."),
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention: set flash attention to auto or on, or use f16 for V."),
-    QT_TRANSLATE_NOOP("Engine", "What stands before the change had left the cache, so {} tokens are read again."),
+    QT_TRANSLATE_NOOP("Engine", "What stands before the change had left, so {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "Your text holds control words of this model; an invisible space in them keeps them text."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} Kvasir uses the {} form instead; answers may be worse than the model can do."),
     QT_TRANSLATE_NOOP("Engine", "{} can't store this model's {}: its blocks of {} don't divide the head size {}. Use f16, bf16 or f32 for {}."),  # noqa: E501

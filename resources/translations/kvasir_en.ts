@@ -2,6 +2,23 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>CellsSection</name>
+    <message numerus="yes">
+        <source>1 square = %Ln cell(s)</source>
+        <translation>
+            <numerusform>1 square = %Ln cell</numerusform>
+            <numerusform>1 square = %Ln cells</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Next eviction in %Ln token(s)</source>
+        <translation>
+            <numerusform>Next eviction in %Ln token</numerusform>
+            <numerusform>Next eviction in %Ln tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ChatSession</name>
     <message numerus="yes">
         <source>%Ln token(s)</source>
@@ -18,6 +35,23 @@
         <translation>
             <numerusform>Too long by %Ln token</numerusform>
             <numerusform>Too long by %Ln tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>KvSection</name>
+    <message numerus="yes">
+        <source>%Ln layer(s)</source>
+        <translation>
+            <numerusform>%Ln layer</numerusform>
+            <numerusform>%Ln layers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln KV head(s)</source>
+        <translation>
+            <numerusform>%Ln KV head</numerusform>
+            <numerusform>%Ln KV heads</numerusform>
         </translation>
     </message>
 </context>

@@ -156,6 +156,14 @@
         <translation>显示 KV 缓存中的内容</translation>
     </message>
     <message>
+        <source>Model and cache settings</source>
+        <translation>模型与缓存设置</translation>
+    </message>
+    <message>
+        <source>Show what the model is loaded with, and what other settings would take</source>
+        <translation>显示模型加载时的设置，以及其他设置会占用多少</translation>
+    </message>
+    <message>
         <source>Sampling and system prompt</source>
         <translation>采样与系统提示词</translation>
     </message>
@@ -255,24 +263,66 @@
         <translation>缓存</translation>
     </message>
     <message>
+        <source>Last five minutes</source>
+        <translation>最近五分钟</translation>
+    </message>
+</context>
+<context>
+    <name>CellStrip</name>
+    <message>
         <source>Cells</source>
         <translation>缓存单元</translation>
     </message>
     <message>
-        <source>KV memory</source>
-        <translation>KV 内存</translation>
+        <source>Arrow keys go from cell to cell; Enter shows the message that a cell belongs to</source>
+        <translation>方向键在单元之间移动；Enter 显示单元所属的消息</translation>
+    </message>
+</context>
+<context>
+    <name>CellsSection</name>
+    <message>
+        <source>Cells</source>
+        <translation>缓存单元</translation>
     </message>
     <message>
-        <source>Speed of the last answer</source>
-        <translation>上一个回答的速度</translation>
+        <source>System</source>
+        <translation>系统</translation>
     </message>
     <message>
-        <source>Cells used</source>
-        <translation>已用单元</translation>
+        <source>Cells of the system prompt</source>
+        <translation>系统提示词的单元</translation>
     </message>
     <message>
-        <source>Prompt read</source>
-        <translation>已读提示词</translation>
+        <source>You</source>
+        <translation>你</translation>
+    </message>
+    <message>
+        <source>Cells of your messages</source>
+        <translation>你的消息的单元</translation>
+    </message>
+    <message>
+        <source>Assistant</source>
+        <translation>助手</translation>
+    </message>
+    <message>
+        <source>Cells of the answers</source>
+        <translation>回答的单元</translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation>其他</translation>
+    </message>
+    <message>
+        <source>Cells of tools and of the template</source>
+        <translation>工具和模板的单元</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>Cells that hold nothing yet</source>
+        <translation>尚未存放内容的单元</translation>
     </message>
     <message>
         <source>Sinks</source>
@@ -283,139 +333,68 @@
         <translation>最前面的词元，从不逐出；它们维持质量</translation>
     </message>
     <message>
-        <source>Evicted</source>
-        <translation>已逐出</translation>
-    </message>
-    <message>
-        <source>Tokens that lost their cells; the model no longer sees them</source>
-        <translation>失去缓存单元的词元；模型不再看到它们</translation>
-    </message>
-    <message>
         <source>Reused</source>
         <translation>复用</translation>
     </message>
     <message>
-        <source>Prompt tokens that were in the cache already and cost nothing</source>
-        <translation>已在缓存中、无需任何开销的提示词词元</translation>
+        <source>Cells that the last request found filled, at no cost</source>
+        <translation>上一个请求发现已填好、无需开销的单元</translation>
     </message>
     <message>
-        <source>Used</source>
-        <translation>已用</translation>
+        <source>Evicted</source>
+        <translation>已逐出</translation>
     </message>
     <message>
-        <source>Bytes of K and V in the cells in use</source>
-        <translation>使用中的单元里 K 和 V 的字节数</translation>
-    </message>
-    <message>
-        <source>Allocated</source>
-        <translation>已分配</translation>
-    </message>
-    <message>
-        <source>Bytes of K and V for all cells, used or not</source>
-        <translation>所有单元（无论是否使用）的 K 和 V 字节数</translation>
-    </message>
-    <message>
-        <source>Per token</source>
-        <translation>每个词元</translation>
-    </message>
-    <message>
-        <source>Bytes of K and V for one token, over all layers</source>
-        <translation>一个词元在所有层中的 K 和 V 字节数</translation>
-    </message>
-    <message>
-        <source>K type</source>
-        <translation>K 类型</translation>
-    </message>
-    <message>
-        <source>How keys are stored; q8_0 takes about half of f16</source>
-        <translation>键的存储方式；q8_0 约为 f16 的一半</translation>
-    </message>
-    <message>
-        <source>V type</source>
-        <translation>V 类型</translation>
-    </message>
-    <message>
-        <source>How values are stored; a quantized V needs flash attention</source>
-        <translation>值的存储方式；量化的 V 需要 Flash Attention</translation>
-    </message>
-    <message>
-        <source>Flash attention</source>
-        <translation>Flash Attention</translation>
-    </message>
-    <message>
-        <source>Attention without the large score matrix</source>
-        <translation>不生成大型分数矩阵的注意力计算</translation>
-    </message>
-    <message>
-        <source>Answer</source>
-        <translation>回答</translation>
-    </message>
-    <message>
-        <source>Tokens written per second</source>
-        <translation>每秒写出的词元数</translation>
-    </message>
-    <message>
-        <source>Prompt</source>
-        <translation>提示词</translation>
-    </message>
-    <message>
-        <source>Prompt tokens read per second</source>
-        <translation>每秒读取的提示词词元数</translation>
-    </message>
-    <message>
-        <source>First token</source>
-        <translation>首个词元</translation>
-    </message>
-    <message>
-        <source>Time from the request to the first token</source>
-        <translation>从请求到首个词元的时间</translation>
-    </message>
-    <message>
-        <source>Share of the prompt that was in the cache already</source>
-        <translation>提示词中已在缓存里的比例</translation>
+        <source>Tokens without cells; the model no longer sees them</source>
+        <translation>没有单元的词元；模型不再看到它们</translation>
     </message>
     <message>
         <source>of {0} cells</source>
         <translation>/ {0} 个单元</translation>
     </message>
-    <message>
-        <source>on</source>
-        <translation>开</translation>
+    <message numerus="yes">
+        <source>1 square = %Ln cell(s)</source>
+        <translation>
+            <numerusform>1 格 = %Ln 个单元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Next eviction in %Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln 个词元后开始逐出</numerusform>
+        </translation>
     </message>
     <message>
-        <source>off</source>
-        <translation>关</translation>
+        <source>Cell {0}</source>
+        <translation>单元 {0}</translation>
     </message>
     <message>
-        <source>{0} of {1}</source>
-        <translation>{0} / {1}</translation>
+        <source>Cells {0}–{1}</source>
+        <translation>单元 {0}–{1}</translation>
     </message>
     <message>
-        <source>tok/s</source>
-        <translation>词元/秒</translation>
+        <source>{0} · free</source>
+        <translation>{0} · 空闲</translation>
     </message>
     <message>
-        <source>ms</source>
-        <translation>毫秒</translation>
+        <source>position {0}</source>
+        <translation>位置 {0}</translation>
     </message>
     <message>
-        <source>s</source>
-        <translation>秒</translation>
+        <source>sink</source>
+        <translation>汇点</translation>
     </message>
     <message>
-        <source>Reading the prompt: {0} of {1} tokens</source>
-        <translation>正在读取提示词：{0} / {1} 个词元</translation>
-    </message>
-</context>
-<context>
-    <name>CellStrip</name>
-    <message>
-        <source>Cells</source>
-        <translation type="unfinished">缓存单元</translation>
+        <source>reused</source>
+        <translation>复用</translation>
     </message>
     <message>
-        <source>Arrow keys go from cell to cell; Enter shows the message that a cell belongs to</source>
-        <translation type="unfinished"></translation>
+        <source>template</source>
+        <translation>模板</translation>
+    </message>
+    <message>
+        <source>{0}, message {1}</source>
+        <translation>{0}，第 {1} 条消息</translation>
     </message>
 </context>
 <context>
@@ -533,6 +512,37 @@
     <message>
         <source>{used} / {room} tokens</source>
         <translation>{used} / {room} 个词元</translation>
+    </message>
+</context>
+<context>
+    <name>DevicePreview</name>
+    <message>
+        <source>RAM</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>{0}, {1} free</source>
+        <translation>{0}，可用 {1}</translation>
+    </message>
+    <message>
+        <source>{0} → {1}</source>
+        <translation>{0} → {1}</translation>
+    </message>
+    <message>
+        <source>{0} now: {1}</source>
+        <translation>{0} 现在：{1}</translation>
+    </message>
+    <message>
+        <source>{0} then: {1} of {2} free</source>
+        <translation>{0} 之后：{2} 中可用 {1}</translation>
+    </message>
+    <message>
+        <source>As it is now: weights, KV, compute</source>
+        <translation>现在：权重、KV、计算</translation>
+    </message>
+    <message>
+        <source>As it would be: weights, KV, compute, and what stays free</source>
+        <translation>之后：权重、KV、计算，以及剩余空闲</translation>
     </message>
 </context>
 <context>
@@ -658,6 +668,10 @@
         <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
     </message>
     <message>
+        <source>This model can&apos;t go back to the change alone, so {} tokens are read again.</source>
+        <translation>此模型无法只回到改动处，所以 {} 个词元将重新读取。</translation>
+    </message>
+    <message>
         <source>This model doesn&apos;t say how long a text it was trained for: set a context window.</source>
         <translation>此模型没有说明训练时的文本长度：请设置上下文窗口。</translation>
     </message>
@@ -702,14 +716,6 @@
         <translation>此模型的对话模板没有结束，已被停止。请选择其他模型，或此模型的更新文件。</translation>
     </message>
     <message>
-        <source>This model&apos;s memory can&apos;t be rolled back to the change, so {} tokens are read again.</source>
-        <translation>此模型的记忆无法回退到改动处，所以 {} 个词元将重新读取。</translation>
-    </message>
-    <message>
-        <source>What stands before the change had left the cache, so {} tokens are read again.</source>
-        <translation>改动之前的内容已离开缓存，所以 {} 个词元将重新读取。</translation>
-    </message>
-    <message>
         <source>This model&apos;s memory is {}, so tokens can&apos;t be taken out of it: choose recompute or stop instead of {}.</source>
         <translation>此模型的记忆是 {}，无法从中取出词元：请选择 recompute 或 stop，而不是 {}。</translation>
     </message>
@@ -724,6 +730,10 @@
     <message>
         <source>V in {} needs flash attention: set flash attention to auto or on, or use f16 for V.</source>
         <translation>{} 的 V 需要 Flash Attention：请把它设为 auto 或 on，或为 V 使用 f16。</translation>
+    </message>
+    <message>
+        <source>What stands before the change had left, so {} tokens are read again.</source>
+        <translation>改动之前的内容已离开，所以 {} 个词元将重新读取。</translation>
     </message>
     <message>
         <source>Your text holds control words of this model; an invisible space in them keeps them text.</source>
@@ -905,6 +915,212 @@
     </message>
 </context>
 <context>
+    <name>FullDialog</name>
+    <message>
+        <source>The cache is full</source>
+        <translation>缓存已满</translation>
+    </message>
+    <message>
+        <source>Leave it as it is</source>
+        <translation>保持原样</translation>
+    </message>
+    <message>
+        <source>The chat stays; a new chat starts with an empty cache</source>
+        <translation>对话保留；新对话从空缓存开始</translation>
+    </message>
+    <message>
+        <source>All {0} cells are in use, and the policy says to stop. How shall it go on?</source>
+        <translation>全部 {0} 个单元都已使用，策略要求停止。接下来怎么办？</translation>
+    </message>
+    <message>
+        <source>Slide, and keep the first tokens</source>
+        <translation>滑动，并保留最前面的词元</translation>
+    </message>
+    <message>
+        <source>The oldest tokens leave, the first ones stay and hold the quality. The chat may go on for ever.</source>
+        <translation>最旧的词元离开，最前面的保留以维持质量。对话可以一直继续。</translation>
+    </message>
+    <message>
+        <source>Drop the oldest turns, read the rest again</source>
+        <translation>丢弃最早的几轮，重新读取其余部分</translation>
+    </message>
+    <message>
+        <source>Exact about what is kept; each time the cache is full it costs this again.</source>
+        <translation>保留的部分是精确的；每次缓存满时都要再付出这些开销。</translation>
+    </message>
+    <message>
+        <source>A larger context window: {0} cells</source>
+        <translation>更大的上下文窗口：{0} 个单元</translation>
+    </message>
+    <message>
+        <source>The model is loaded again and the chat read again; nothing is forgotten.</source>
+        <translation>模型重新加载，对话重新读取；不会忘记任何内容。</translation>
+    </message>
+    <message>
+        <source>{0} cells with K and V in {1}</source>
+        <translation>{0} 个单元，K 和 V 用 {1}</translation>
+    </message>
+    <message>
+        <source>Twice the room in about the same memory, a little less exact. The chat is read again.</source>
+        <translation>几乎相同的内存下空间翻倍，精度略低。对话会重新读取。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s memory can&apos;t give single tokens up.</source>
+        <translation>此模型的记忆无法放弃单个词元。</translation>
+    </message>
+    <message>
+        <source>The window is as long as the texts the model was trained on. RoPE scaling can stretch it.</source>
+        <translation>窗口已达到模型训练文本的长度。RoPE 缩放可以拉伸它。</translation>
+    </message>
+    <message>
+        <source>K and V are in the smallest type that is worth using already.</source>
+        <translation>K 和 V 已是值得使用的最小类型。</translation>
+    </message>
+    <message>
+        <source>There is too little free memory for it.</source>
+        <translation>可用内存不足。</translation>
+    </message>
+    <message>
+        <source>… MiB</source>
+        <translation>… MiB</translation>
+    </message>
+    <message>
+        <source>{0} · time unknown</source>
+        <translation>{0} · 时间未知</translation>
+    </message>
+    <message>
+        <source>{0} · {1} s</source>
+        <translation>{0} · {1} 秒</translation>
+    </message>
+</context>
+<context>
+    <name>KvSection</name>
+    <message>
+        <source>KV memory</source>
+        <translation>KV 内存</translation>
+    </message>
+    <message>
+        <source>Used</source>
+        <translation>已用</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V in the cells in use</source>
+        <translation>使用中的单元里 K 和 V 的字节数</translation>
+    </message>
+    <message>
+        <source>Planned</source>
+        <translation>计划</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V for all cells, as counted before the load</source>
+        <translation>加载前计算的所有单元的 K 和 V 字节数</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V for all cells, used or not</source>
+        <translation>所有单元（无论是否使用）的 K 和 V 字节数</translation>
+    </message>
+    <message>
+        <source>K type</source>
+        <translation>K 类型</translation>
+    </message>
+    <message>
+        <source>How keys are stored; q8_0 takes about half of f16</source>
+        <translation>键的存储方式；q8_0 约为 f16 的一半</translation>
+    </message>
+    <message>
+        <source>V type</source>
+        <translation>V 类型</translation>
+    </message>
+    <message>
+        <source>How values are stored; a quantized V needs flash attention</source>
+        <translation>值的存储方式；量化的 V 需要 Flash Attention</translation>
+    </message>
+    <message>
+        <source>Flash attention</source>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <source>Attention without the large score matrix</source>
+        <translation>不生成大型分数矩阵的注意力计算</translation>
+    </message>
+    <message>
+        <source>Per token</source>
+        <translation>每个词元</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V for one token, over all layers</source>
+        <translation>一个词元在所有层中的 K 和 V 字节数</translation>
+    </message>
+    <message>
+        <source>If every head had its own K and V</source>
+        <translation>若每个头都有自己的 K 和 V</translation>
+    </message>
+    <message>
+        <source>What one token would take with full multi-head attention</source>
+        <translation>使用完整多头注意力时一个词元的占用</translation>
+    </message>
+    <message>
+        <source>In f16</source>
+        <translation>用 f16 时</translation>
+    </message>
+    <message>
+        <source>What one token would take with K and V in f16</source>
+        <translation>K 和 V 用 f16 时一个词元的占用</translation>
+    </message>
+    <message>
+        <source>Both</source>
+        <translation>两者兼有</translation>
+    </message>
+    <message>
+        <source>Full multi-head attention in f16</source>
+        <translation>完整多头注意力且用 f16</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>This model keeps a state instead of K and V: it does not grow with the text.</source>
+        <translation>此模型保存的是状态而不是 K 和 V：不会随文本增长。</translation>
+    </message>
+    <message>
+        <source>{0} a token</source>
+        <translation>每个词元 {0}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln layer(s)</source>
+        <translation>
+            <numerusform>%Ln 层</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln KV head(s)</source>
+        <translation>
+            <numerusform>%Ln 个 KV 头</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{0} × {1} × {2} × {3} bytes</source>
+        <translation>{0} × {1} × {2} × {3} 字节</translation>
+    </message>
+    <message>
+        <source>2 × {0} × {1} × {2} × {3} bytes</source>
+        <translation>2 × {0} × {1} × {2} × {3} 字节</translation>
+    </message>
+    <message>
+        <source>{0} × {1} × ({2} × {3} + {4} × {5}) bytes</source>
+        <translation>{0} × {1} × ({2} × {3} + {4} × {5}) 字节</translation>
+    </message>
+</context>
+<context>
     <name>MainWindow</name>
     <message>
         <source>Drop a .gguf file to load it</source>
@@ -915,83 +1131,83 @@
     <name>MemoryBar</name>
     <message>
         <source>RAM</source>
-        <translation type="unfinished"></translation>
+        <translation>内存</translation>
     </message>
     <message>
         <source>{0} of {1}</source>
-        <translation type="unfinished">{0} / {1}</translation>
+        <translation>{0} / {1}</translation>
     </message>
     <message>
         <source>{0}: {1} of {2} in use, KV {3}</source>
-        <translation type="unfinished"></translation>
+        <translation>{0}：已用 {1} / {2}，KV {3}</translation>
     </message>
     <message>
         <source>Weights</source>
-        <translation type="unfinished"></translation>
+        <translation>权重</translation>
     </message>
     <message>
         <source>The model itself</source>
-        <translation type="unfinished"></translation>
+        <translation>模型本身</translation>
     </message>
     <message>
         <source>KV</source>
-        <translation type="unfinished"></translation>
+        <translation>KV</translation>
     </message>
     <message>
         <source>K and V of all cells, used or not; recurrent state too</source>
-        <translation type="unfinished"></translation>
+        <translation>所有单元（无论是否使用）的 K 和 V；也包括循环状态</translation>
     </message>
     <message>
         <source>Compute</source>
-        <translation type="unfinished"></translation>
+        <translation>计算</translation>
     </message>
     <message>
         <source>Buffers for computing; they grow with the micro-batch</source>
-        <translation type="unfinished"></translation>
+        <translation>计算用缓冲区；随微批次增长</translation>
     </message>
     <message>
         <source>Engine</source>
-        <translation type="unfinished">引擎</translation>
+        <translation>引擎</translation>
     </message>
     <message>
         <source>What the engine needs beside: driver, libraries</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎另外需要的：驱动、库</translation>
     </message>
     <message>
         <source>Others</source>
-        <translation type="unfinished"></translation>
+        <translation>其他程序</translation>
     </message>
     <message>
         <source>Other programs and the system</source>
-        <translation type="unfinished"></translation>
+        <translation>其他程序和系统</translation>
     </message>
     <message>
         <source>Free</source>
-        <translation type="unfinished"></translation>
+        <translation>空闲</translation>
     </message>
     <message>
         <source>Free for any program</source>
-        <translation type="unfinished"></translation>
+        <translation>任何程序可用</translation>
     </message>
     <message>
         <source>No driver tells what others use now: as it was when the engine started.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有驱动告知其他程序现在的用量：显示的是引擎启动时的情况。</translation>
     </message>
     <message>
         <source>The GPU has gone. Check its power and driver, then restart the computer.</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU 已消失。请检查其供电和驱动，然后重启电脑。</translation>
     </message>
     <message>
         <source>The driver was updated and the old one still runs: restart the computer to see its memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>驱动已更新，但旧驱动仍在运行：重启电脑后才能查看其内存。</translation>
     </message>
     <message>
         <source>The driver lets only other users see its memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>驱动只允许其他用户查看其内存。</translation>
     </message>
     <message>
         <source>The driver doesn&apos;t answer; it is asked again in a while.</source>
-        <translation type="unfinished"></translation>
+        <translation>驱动没有应答；稍后会再次询问。</translation>
     </message>
 </context>
 <context>
@@ -1171,6 +1387,124 @@
     </message>
 </context>
 <context>
+    <name>PresetBar</name>
+    <message>
+        <source>Save as a preset…</source>
+        <translation>另存为预设…</translation>
+    </message>
+    <message>
+        <source>Remove a preset</source>
+        <translation>移除预设</translation>
+    </message>
+    <message>
+        <source>Copy as a llama-server command</source>
+        <translation>复制为 llama-server 命令</translation>
+    </message>
+    <message>
+        <source>The model with all of these settings as a command line of llama.cpp&apos;s own server</source>
+        <translation>把模型和所有这些设置写成 llama.cpp 自带服务器的命令行</translation>
+    </message>
+    <message>
+        <source>Save as a preset</source>
+        <translation>另存为预设</translation>
+    </message>
+    <message>
+        <source>A name for these settings; one that exists is replaced:</source>
+        <translation>为这些设置命名；已存在的同名预设会被替换：</translation>
+    </message>
+    <message>
+        <source>Preset: {0}</source>
+        <translation>预设：{0}</translation>
+    </message>
+    <message>
+        <source>Presets</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>聊天</translation>
+    </message>
+    <message>
+        <source>An endless chat: 4,096 cells in f16, sinks stay, the oldest tokens leave</source>
+        <translation>无尽的对话：4,096 个 f16 单元，汇点保留，最旧的词元离开</translation>
+    </message>
+    <message>
+        <source>Long context</source>
+        <translation>长上下文</translation>
+    </message>
+    <message>
+        <source>Up to 32,768 cells with K and V in q8_0: half the memory, hardly any loss</source>
+        <translation>最多 32,768 个单元，K 和 V 用 q8_0：内存减半，几乎无损</translation>
+    </message>
+    <message>
+        <source>Low memory</source>
+        <translation>低内存</translation>
+    </message>
+    <message>
+        <source>2,048 cells with K and V in q4_0 and small batches: the least memory, and less exact</source>
+        <translation>2,048 个单元，K 和 V 用 q4_0，小批次：内存最少，精度较低</translation>
+    </message>
+    <message>
+        <source>Exact</source>
+        <translation>精确</translation>
+    </message>
+    <message>
+        <source>Up to 8,192 cells in f16, nothing is evicted: the answer stops when the cache is full</source>
+        <translation>最多 8,192 个 f16 单元，不逐出：缓存满时回答停止</translation>
+    </message>
+    <message>
+        <source>Fills the fields; nothing changes until you apply</source>
+        <translation>填入各项；应用之前不会改变任何东西</translation>
+    </message>
+    <message>
+        <source>More about presets</source>
+        <translation>更多预设操作</translation>
+    </message>
+    <message>
+        <source>Save or remove presets, copy the settings</source>
+        <translation>保存或移除预设，复制设置</translation>
+    </message>
+</context>
+<context>
+    <name>Preview</name>
+    <message>
+        <source>What it would take</source>
+        <translation>会占用多少</translation>
+    </message>
+    <message>
+        <source>Put this into the context window</source>
+        <translation>填入上下文窗口</translation>
+    </message>
+    <message>
+        <source>Largest context window that fits</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KV {0} → {1} · {2} cells</source>
+        <translation>KV {0} → {1} · {2} 个单元</translation>
+    </message>
+    <message>
+        <source>It fits.</source>
+        <translation>放得下。</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>It does not fit: there is too little room on {0}.</source>
+        <translation>放不下：{0} 上空间不足。</translation>
+    </message>
+    <message>
+        <source>No context window fits</source>
+        <translation>没有放得下的上下文窗口</translation>
+    </message>
+    <message>
+        <source>Largest that fits: {0} tokens</source>
+        <translation>放得下的最大值：{0} 个词元</translation>
+    </message>
+</context>
+<context>
     <name>Program</name>
     <message>
         <source>Open a model</source>
@@ -1183,6 +1517,120 @@
     <message>
         <source>All files (*)</source>
         <translation>所有文件 (*)</translation>
+    </message>
+</context>
+<context>
+    <name>ProgressSection</name>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+    <message>
+        <source>Reading the prompt: {0} of {1} tokens, {2} left</source>
+        <translation>正在读取提示词：{0} / {1} 个词元，还剩 {2}</translation>
+    </message>
+    <message>
+        <source>Loading: reading the file&apos;s header</source>
+        <translation>加载：读取文件头</translation>
+    </message>
+    <message>
+        <source>Loading: weights {0}</source>
+        <translation>加载：权重 {0}</translation>
+    </message>
+    <message>
+        <source>Loading: making the cache</source>
+        <translation>加载：创建缓存</translation>
+    </message>
+    <message>
+        <source>Loading: first tokens</source>
+        <translation>加载：首批词元</translation>
+    </message>
+</context>
+<context>
+    <name>RequestSection</name>
+    <message>
+        <source>Last request</source>
+        <translation>上一个请求</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Tokens written per second</source>
+        <translation>每秒写出的词元数</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>提示词</translation>
+    </message>
+    <message>
+        <source>Prompt tokens read per second</source>
+        <translation>每秒读取的提示词词元数</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation>首个词元</translation>
+    </message>
+    <message>
+        <source>Time from the request to the first token</source>
+        <translation>从请求到首个词元的时间</translation>
+    </message>
+    <message>
+        <source>Saved by reuse</source>
+        <translation>复用节省</translation>
+    </message>
+    <message>
+        <source>What reading the reused tokens again would have taken, at the speed last measured</source>
+        <translation>按最近测得的速度，重新读取复用的词元所需的时间</translation>
+    </message>
+    <message>
+        <source>Reused</source>
+        <translation>复用</translation>
+    </message>
+    <message>
+        <source>Prompt tokens that were in the cache already and cost nothing</source>
+        <translation>已在缓存中、无需任何开销的提示词词元</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation>读取</translation>
+    </message>
+    <message>
+        <source>Prompt tokens that had to be evaluated</source>
+        <translation>需要计算的提示词词元</translation>
+    </message>
+    <message>
+        <source>Evicted</source>
+        <translation>已逐出</translation>
+    </message>
+    <message>
+        <source>Cells freed during this request</source>
+        <translation>此请求期间释放的单元</translation>
+    </message>
+    <message>
+        <source>Read again</source>
+        <translation>重新读取</translation>
+    </message>
+    <message>
+        <source>Tokens evaluated a second time</source>
+        <translation>再次计算的词元</translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation>词元/秒</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} / {1}</translation>
+    </message>
+    <message>
+        <source>ms</source>
+        <translation>毫秒</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>秒</translation>
     </message>
 </context>
 <context>
@@ -1571,6 +2019,120 @@
     </message>
 </context>
 <context>
+    <name>SetupForm</name>
+    <message>
+        <source>Cache</source>
+        <translation>缓存</translation>
+    </message>
+    <message>
+        <source>When the cache is full</source>
+        <translation>缓存已满时</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>from the next message</source>
+        <translation>从下一条消息起</translation>
+    </message>
+    <message>
+        <source>needs a reload</source>
+        <translation>需要重新加载</translation>
+    </message>
+    <message>
+        <source>Context window</source>
+        <translation>上下文窗口</translation>
+    </message>
+    <message>
+        <source>Slide to see what each context window costs; nothing changes until you apply</source>
+        <translation>滑动查看各上下文窗口的开销；应用之前不会改变任何东西</translation>
+    </message>
+    <message>
+        <source>llama.cpp sees no GPU here.</source>
+        <translation>llama.cpp 在这里没有发现 GPU。</translation>
+    </message>
+    <message>
+        <source>There is only one GPU.</source>
+        <translation>只有一个 GPU。</translation>
+    </message>
+</context>
+<context>
+    <name>SetupPanel</name>
+    <message>
+        <source>{0} tokens</source>
+        <translation>{0} 个词元</translation>
+    </message>
+    <message>
+        <source>K and V in {0}</source>
+        <translation>K 和 V 用 {0}</translation>
+    </message>
+    <message>
+        <source>micro-batch {0}</source>
+        <translation>微批次 {0}</translation>
+    </message>
+    <message>
+        <source>as many GPU layers as fit</source>
+        <translation>尽可能多的 GPU 层</translation>
+    </message>
+    <message>
+        <source>flash attention {0}</source>
+        <translation>Flash Attention {0}</translation>
+    </message>
+    <message>
+        <source>Apply and reload</source>
+        <translation>应用并重新加载</translation>
+    </message>
+    <message>
+        <source>Apply</source>
+        <translation>应用</translation>
+    </message>
+    <message>
+        <source>Takes effect with the next message; nothing is loaded again.</source>
+        <translation>从下一条消息起生效；无需重新加载。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again.</source>
+        <translation>模型会重新加载。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again; the chat stays, and is read again with the next message.</source>
+        <translation>模型会重新加载；对话保留，并随下一条消息重新读取。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again: about {0} s.</source>
+        <translation>模型会重新加载：约 {0} 秒。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again and the chat of {0} tokens read again with the next message: about {1} s.</source>
+        <translation>模型会重新加载，{0} 个词元的对话随下一条消息重新读取：约 {1} 秒。</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Make it fit</source>
+        <translation>使其放得下</translation>
+    </message>
+    <message>
+        <source>Changes that fit, smallest loss first; nothing is loaded until you apply</source>
+        <translation>放得下的改动，损失最小的在前；应用之前不会加载</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>重置</translation>
+    </message>
+    <message>
+        <source>Back to what is in force now</source>
+        <translation>恢复到当前生效的设置</translation>
+    </message>
+    <message>
+        <source>Put these settings in force; the chat stays</source>
+        <translation>使这些设置生效；对话保留</translation>
+    </message>
+</context>
+<context>
     <name>SidePanel</name>
     <message>
         <source>Panel</source>
@@ -1589,16 +2151,17 @@
     <name>Timeline</name>
     <message>
         <source>The last five minutes</source>
-        <translation type="unfinished"></translation>
+        <translation>最近五分钟</translation>
     </message>
     <message>
         <source>Area: cells in use. Line: tokens written per second.
 Triangle: tokens were evicted. Diamond: tokens were read again.</source>
-        <translation type="unfinished"></translation>
+        <translation>面积：使用中的单元。线：每秒写出的词元。
+三角：词元被逐出。菱形：词元被重新读取。</translation>
     </message>
     <message>
         <source>{0} tok/s</source>
-        <translation type="unfinished">{0} 词元/秒</translation>
+        <translation>{0} 词元/秒</translation>
     </message>
 </context>
 <context>
