@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import i18n
-from app.cache.cell_raster import GAP, SQUARE, CellRaster, Grid, tiles
-from app.cache.cells import CellCounts, CellMap, CellPlace, cell_codes
+from app.cache.cell_grid import GAP, SQUARE, Grid
+from app.cache.cell_map import CellCounts, CellMap, CellPlace
 from app.cache.marks import paint_hatching
 from app.theme import Theme
 from engine.messages import CacheUsage
+
+if TYPE_CHECKING:
+    from app.cache.cell_raster import CellRaster
 
 STUB = 18
 """Width of the stub that stands for what was evicted."""
@@ -60,6 +65,9 @@ class CellStrip(QWidget):
             self._renew()
         if usage is None:
             return None
+        # NumPy is not loaded before there are cells: the window is to be there first.
+        from app.cache.cells import cell_codes, count_cells
+
         codes = cell_codes(usage)
         raster = self._raster
         if raster is not None:
@@ -69,7 +77,7 @@ class CellStrip(QWidget):
         if self._has_stub:
             self.update(0, 0, STUB, self.height())
         self._tell_square()
-        return CellCounts.of(codes)
+        return count_cells(codes)
 
     @property
     def n_gone(self) -> int:
@@ -126,6 +134,9 @@ class CellStrip(QWidget):
         if self._n_cells <= 0 or width < SQUARE:
             self._raster = None
         else:
+            from app.cache.cell_raster import CellRaster, tiles
+            from app.cache.cells import cell_codes
+
             ratio = self.devicePixelRatioF()
             grid = Grid.fitting(self._n_cells, width)
             self._raster = CellRaster(grid, tiles(self._theme.tokens, ratio), ratio)

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout
 
 from app import i18n
+from app.cache.cell_map import CellCounts, CellPlace, Kind
 from app.cache.cell_strip import CellStrip
-from app.cache.cells import CellCounts, CellPlace, Kind
 from app.cache.facts import CacheFacts
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern
