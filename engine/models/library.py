@@ -1,0 +1,131 @@
+"""The models on this machine: every file once, shards as one, each with what its header says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.cache import geometry
+from engine.errors import EngineError
+from engine.models.gguf import ModelInfo, ModelKind, read_model_info
+from engine.models.stores import Candidate, Source, Store, content_digest, look_into
+from engine.settings import CacheType
+
+TOKENS_PRICED = 1000
+_SHARD = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf\Z", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LibraryModel:
+    """A model of the library. ``info`` is None where the file can't be used, and ``problem`` says why.
+
+    ``kv_bytes_per_1000`` is what a thousand tokens take in the cache with f16 for K and V.
+    """
+
+    path: Path
+    source: Source
+    name: str
+    info: ModelInfo | None
+    problem: EngineError | None
+    kv_bytes_per_1000: int = 0
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a look at the stores found: models by name, and the folders in which something may change."""
+
+    models: tuple[LibraryModel, ...]
+    folders: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class _FileState:
+    path: Path
+    n_bytes: int
+    modified_ns: int
+
+
+class Library:
+    """Remembers the headers it read, so that another look costs a stat for each file; not for two threads at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[_FileState, ...], LibraryModel] = {}
+
+    def look(self, stores: Sequence[Store]) -> Listing:
+        """Everything the stores hold now. What can't be a chat model by its header (projectors, adapters, embedding
+        models) is left out; a file that is damaged, incomplete or in parts is listed with its problem."""
+        models: dict[object, LibraryModel] = {}
+        folders: list[Path] = []
+        known: dict[tuple[_FileState, ...], LibraryModel] = {}
+        for store in stores:
+            contents = look_into(store)
+            folders += contents.folders
+            for files in _models_of(contents.candidates):
+                states = _states(candidate.path for candidate in files)
+                keys = _identities(files[0].path)
+                if not states or any(key in models for key in keys):
+                    continue
+                model = self._known.get(states) or _read(files[0])
+                known[states] = model
+                models.update(dict.fromkeys(keys, model))
+        self._known = known
+        listed = {id(model): model for model in models.values() if _is_for_chat(model)}
+        ordered = sorted(listed.values(), key=lambda model: (model.name.casefold(), str(model.path)))
+        return Listing(tuple(ordered), tuple(dict.fromkeys(folders)))
+
+
+def _models_of(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
+    """The candidates, those that are shards of one model together, in order."""
+    groups: dict[tuple[object, ...], list[Candidate]] = {}
+    for candidate in candidates:
+        match = _SHARD.match(candidate.path.name)
+        key = (candidate.path.parent, match["stem"], match["count"]) if match else (candidate.path,)
+        groups.setdefault(key, []).append(candidate)
+    return [sorted(group, key=lambda one: one.path.name) for group in groups.values()]
+
+
+def _states(paths: Iterable[Path]) -> tuple[_FileState, ...]:
+    """The files as they are; empty when one of them has just gone."""
+    states = []
+    for path in paths:
+        try:
+            status = path.stat()
+        except (OSError, ValueError):
+            return ()
+        states.append(_FileState(path, status.st_size, status.st_mtime_ns))
+    return tuple(states)
+
+
+def _identities(path: Path) -> list[object]:
+    """What makes it the same file under another name: its place on the disk, and its content where a store says it."""
+    try:
+        status = path.stat()
+        resolved = path.resolve()
+    except (OSError, RuntimeError):
+        return [path]
+    digest = content_digest(resolved)
+    place = (status.st_dev, status.st_ino) if status.st_ino else resolved
+    return [place] if digest is None else [place, digest]
+
+
+def _read(candidate: Candidate) -> LibraryModel:
+    path = candidate.path
+    try:
+        info = read_model_info(path)
+    except EngineError as problem:
+        return LibraryModel(path, candidate.source, candidate.label or _plain(path.stem), None, problem)
+    name = candidate.label if candidate.source is Source.OLLAMA else info.name
+    can_price = geometry.can_hold_heads(info, CacheType.F16, CacheType.F16)
+    per_token = geometry.kv_bytes_per_token(info, CacheType.F16, CacheType.F16) if can_price else 0
+    return LibraryModel(info.path, candidate.source, _plain(name or path.stem), info, None, per_token * TOKENS_PRICED)
+
+
+def _is_for_chat(model: LibraryModel) -> bool:
+    return model.info is None or model.info.kind is ModelKind.CHAT
+
+
+def _plain(name: str) -> str:
+    """A name that can be shown and written anywhere: what is no text in it becomes question marks."""
+    return " ".join(name.encode("utf-8", "replace").decode("utf-8").split()) or "?"
