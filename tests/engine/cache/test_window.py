@@ -86,6 +86,19 @@ def test_a_message_that_is_too_long_is_refused_by_how_much():
     assert refused.value.code is ErrorCode.PROMPT_TOO_LONG
 
 
+def test_one_token_more_frees_a_whole_chunk():
+    limits = Limits(Policy.SINKS, 4, 60, 20, Align.TOKEN)
+    assert window.ranges_to_evict([(0, 64)], 1, limits, ()) == ((4, 24),)
+    assert window.ranges_to_evict([(0, 4), (24, 84)], 1, limits, ()) == ((24, 44),)
+    assert window.ranges_to_evict([(0, 63)], 1, limits, ()) == ()
+
+
+def test_whole_turns_go_and_of_the_one_being_written_tokens():
+    limits, turns = Limits(Policy.SINKS, 4, 60, 20, Align.TURN), turns_of([10, 30, 24])
+    assert window.ranges_to_evict([(0, 64)], 1, limits, turns) == ((4, 40),)
+    assert window.ranges_to_evict([(0, 4), (40, 100)], 1, limits, turns) == ((40, 60),)
+
+
 RANGES = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 12)), min_size=1, max_size=5)
 
 
