@@ -240,6 +240,7 @@ class Program:
     def show(self) -> None:
         """Show the window; the engine starts once it is there."""
         self.window.show()
+        self.window.activateWindow()
         self.composer.focus()
 
     def close(self) -> None:
