@@ -38,6 +38,15 @@ QLabel[level="row"] { color: $text_2; }
 QLabel[level="field"] { color: $text; }
 QLabel[level="tile"] { font-size: ${tile}px; font-weight: 600; }
 QLabel[level="hero"] { font-size: ${hero}px; font-weight: 600; }
+QPushButton[kind="link"] { background: transparent; border: 2px solid transparent; color: $accent; padding: 0 4px;
+    border-radius: ${radius_control}px; text-align: left; font-size: ${meta}px; min-height: ${meta}px; }
+QPushButton[kind="link"]:hover { background: $hover; }
+QPushButton[kind="link"]:focus { border: 2px solid $accent; }
+QPushButton[kind="link"]:disabled { color: $text_3; background: transparent; }
+QLabel:disabled { color: $text_3; }
+QCheckBox::indicator:checked:disabled { background: $line_strong; border-color: $line_strong; }
+#setupFoot { background: $side; border: none; border-top: 1px solid $line; }
+#cacheFullDialog QPushButton[kind="suggestion"]:disabled { background: $side; }
 #settingError { color: $danger; font-size: ${meta}px; }
 #popupCard { background: $field; border: 1px solid $line_strong; border-radius: ${radius_card}px; }
 #panelLine { border: none; border-bottom: 1px solid $line; margin-bottom: 8px; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Signal
+from PySide6.QtCore import QEvent, QLocale, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPainterPath, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -130,7 +130,7 @@ class MemoryBar(QWidget):
             self.tr("{0}: {1} of {2} in use, KV {3}").format(name, used, total, i18n.bytes_text(shares.kv_bytes))
         )
         hidden = [part for part, amount in amounts.items() if amount == 0 and part not in ("others", "free")]
-        self._legend.set_values({part: i18n.bytes_text(amount) for part, amount in amounts.items()}, hidden)
+        self._legend.set_values({part: short_bytes_text(amount) for part, amount in amounts.items()}, hidden)
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
@@ -219,6 +219,15 @@ class MemoryBars(QWidget):
         """Nobody looks."""
         super().hideEvent(event)
         self.looked_at.emit(False)
+
+
+def short_bytes_text(n_bytes: int) -> str:
+    """Three figures or four: 98.4 MiB, 972 MiB."""
+    amount = float(n_bytes)
+    while amount >= 1000:
+        amount /= 1024
+    decimals = 0 if amount >= 100 else 1
+    return QLocale().formattedDataSize(n_bytes, decimals, QLocale.DataSizeFormat.DataSizeIecFormat)
 
 
 def _amounts(shares: MemoryShares) -> dict[str, int]:

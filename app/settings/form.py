@@ -56,7 +56,7 @@ class SettingField(QWidget):
         self._control = self._make_control()
         self._control.setObjectName(f"{declaration.name}Input")
         self._label.setBuddy(self._control)
-        grid = QGridLayout(self)
+        grid = self._grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
@@ -88,6 +88,13 @@ class SettingField(QWidget):
         if reasons != self._refusals:
             self._refusals = dict(reasons)
             self._show_refusals()
+
+    def fill_row(self) -> None:
+        """Give the control the whole row, where what stands above says what it is."""
+        self._label.hide()
+        self._control.setMinimumWidth(0)
+        self._control.setMaximumWidth(16_777_215)
+        self._grid.addWidget(self._control, 0, 0, 1, 2)
 
     def lock(self, reason: str) -> None:
         """Let nobody change it, and say why in the tooltip; an empty reason opens it again."""

@@ -169,7 +169,8 @@ class Preview(QWidget):
         self._largest.setVisible(fit is not None)
         if fit is None:
             return
-        self._largest.setEnabled(fit.largest_n_ctx is not None)
+        is_there = self._plan is not None and self._plan.n_ctx == fit.largest_n_ctx
+        self._largest.setEnabled(fit.largest_n_ctx is not None and not is_there)
         if fit.largest_n_ctx is None:
             self._largest.setText(self.tr("No context window fits"))
         else:

@@ -57,6 +57,7 @@ class SetupForm(QWidget):
         found = [*declarations(LoadSettings), *declarations(PolicySettings)]
         for name in GROUPS:
             column.addWidget(self._make_group(name, [one for one in found if one.group == name]))
+        self._fields["policy"].fill_row()
         self.slider.moved_to.connect(self._fields["n_ctx"].take)
         self.retranslate()
         self.show_setup(setup)
