@@ -146,6 +146,8 @@ class CacheManager:
         n_sinks = sum(run.length for run in sequence.cached_runs(0, limits.n_sink))
         if is_whole and limits.policy is not Policy.RECOMPUTE and self.n_free < n_new <= limits.capacity - n_sinks:
             self._evict_for(n_new)
+            # A large chunk can have taken the beginning of the newest message.
+            is_whole = not self._has_lost_before(n_kept)
         if is_whole and n_new <= self.n_free:
             self._pending = [range(n_kept, n_tokens)]
             return

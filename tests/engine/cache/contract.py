@@ -267,6 +267,15 @@ class CacheContract:
         assert manager.sequence.n_cached == len(prompt.tokens)
         lab.check(memory.inner, manager.sequence)
 
+    def test_room_for_a_longer_question_is_not_taken_from_its_beginning(self, lab: Lab, memory: RecordedMemory):
+        settings = PolicySettings(policy=allowed_policies(lab.kind)[0], n_window=40, n_evict=34)
+        manager, short = CacheManager(memory), long_chat(1).say("user", text(1, 8))
+        feed(manager, short.prompt(), settings)
+        longer = long_chat(1).say("user", (*text(1, 8), *text(2, 14))).prompt()
+        feed(manager, longer, settings)
+        assert manager.sequence.is_cached(longer.turns[-2].start, len(longer.tokens))
+        lab.check(memory.inner, manager.sequence)
+
     def test_turning_sinks_on_later_reads_them_again(self, lab: Lab, memory: RecordedMemory):
         if lab.kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID):
             pytest.skip("a state has no sinks")

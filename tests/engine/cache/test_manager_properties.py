@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from engine.cache import window
 from engine.cache.manager import AppendResult, CacheManager, Feed
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.window import allowed_policies
@@ -175,6 +176,9 @@ class ManagedChat(RuleBasedStateMachine):
         assert sequence.is_cached(0, min(limits.n_sink, len(sequence)))
         if prompt.turns[0].role == "system" and self.policy.keep_system and limits.policy is not Policy.STOP:
             assert sequence.is_cached(0, prompt.turns[0].end)
+        newest = window.newest_message_start(prompt.turns)
+        if newest is not None and len(sequence) - max(newest, limits.n_sink) <= limits.n_window:
+            assert sequence.is_cached(newest, len(sequence)), "the newest message is whole"
         if continue_last:
             self.answering = self.messages.pop()[1]
         else:
