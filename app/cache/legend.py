@@ -56,7 +56,8 @@ class Legend(QWidget):
         self._restyle()
 
     def _add(self, name: str, mark: Mark, prefix: str) -> None:
-        cell = QWidget()
+        # With its parent from the start: shown without one, it would be a window of its own for a moment.
+        cell = QWidget(self)
         row = QHBoxLayout(cell)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(7)
