@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextEdit, QProgressBar, QWidget
 
@@ -41,6 +41,31 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=Tr
 
 def settle() -> None:
     QApplication.processEvents()
+
+
+class ShownWindows(QObject):
+    """Notes every window that appears, also for a moment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.names.append(watched.objectName() or type(watched).__name__)
+        return False
+
+
+def test_one_window_opens_and_takes_the_keyboard(start_desk, qapp, qtbot):
+    shown = ShownWindows()
+    qapp.installEventFilter(shown)
+    desk = start_desk()
+    desk.send("Hi")
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    settle()
+    qapp.removeEventFilter(shown)
+    assert shown.names == ["mainWindow"]
+    assert qapp.focusWidget().objectName() == "composer"
 
 
 def test_a_message_is_answered_and_the_next_one_carries_the_ids(start_desk, qtbot):
