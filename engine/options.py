@@ -11,11 +11,16 @@ class EngineOptions:
 
     ``excluded_cpu_variants`` and ``without_extra_bufts`` are what a crash of the first decode taught about this
     machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``gomp_spin_count``: how long OpenMP threads spin
-    before they sleep (GOMP_SPINCOUNT).
+    before they sleep (GOMP_SPINCOUNT). 300 is the shortest that costs nothing on a quiet machine. Tokens a second of the
+    starter model with 2 threads on 2 cores, alone and beside two busy programs (``tests/bench/bench_spin.py``)::
+
+        GOMP_SPINCOUNT    0      100     300     1000    10000    unset
+        alone            58      106     137     138     136      122
+        beside           65       17      12       8       4        1
     """
 
     log_path: str
     excluded_cpu_variants: tuple[str, ...] = ()
     without_extra_bufts: bool = False
     rpc_servers: tuple[str, ...] = ()
-    gomp_spin_count: int = 1000
+    gomp_spin_count: int = 300
