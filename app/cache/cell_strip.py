@@ -224,6 +224,10 @@ class CellStrip(QWidget):
             self.mouseMoveEvent(event)
             self._press()
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The press was for us, so this is too."""
+        event.accept()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """From square to square, and to its message."""
         raster = self._raster

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from engine.messages import CacheUsage, Span, SpanState
 
 
@@ -26,7 +28,7 @@ def usage(
     for index, size in enumerate(sizes):
         role = "system" if index == 0 else ("user", "assistant")[(index - 1) % 2]
         borders = sorted({start, start + size, *(b for b in (n_sink, gone.stop) if start < b < start + size)})
-        for a, b in zip(borders, borders[1:], strict=False):
+        for a, b in itertools.pairwise(borders):
             is_gone = a in gone
             state = SpanState.EVICTED if is_gone else SpanState.CACHED
             spans.append(Span(a, b, state, role, index, a < n_sink, None if is_gone else a))

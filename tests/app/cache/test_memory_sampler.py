@@ -1,0 +1,76 @@
+"""Sampling happens on a thread of its own, only while somebody looks."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from app.cache.memory_sampler import MemorySampler
+from engine.devices import DeviceSample
+from engine.messages import Device
+
+CPU = Device("CPU", "A processor", "cpu", "CPU", 1, 2)
+
+
+class FakeSampler:
+    def __init__(self) -> None:
+        self.asked: list[tuple[tuple[Device, ...], int | None]] = []
+        self.threads: set[str] = set()
+        self.is_closed = False
+
+    def sample(self, devices, process_id):
+        self.asked.append((devices, process_id))
+        self.threads.add(threading.current_thread().name)
+        return (DeviceSample("CPU", "", 2, 1),)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.fixture
+def fake():
+    return FakeSampler()
+
+
+@pytest.fixture
+def sampler(fake, qapp):
+    sampler = MemorySampler(fake, period_s=0.01)
+    yield sampler
+    sampler.close()
+
+
+def test_nothing_is_sampled_before_somebody_looks(sampler, fake):
+    sampler.watch((CPU,), 7)
+    assert fake.asked == []
+
+
+def test_samples_come_to_the_windows_thread(sampler, fake, qtbot):
+    heard = []
+    sampler.sampled.connect(lambda samples: heard.append((samples, threading.current_thread().name)))
+    sampler.watch((CPU,), 7)
+    sampler.set_active(True)
+    qtbot.waitUntil(lambda: len(heard) >= 2)
+    assert heard[0] == ((DeviceSample("CPU", "", 2, 1),), "MainThread")
+    assert fake.asked[0] == ((CPU,), 7)
+    assert fake.threads == {"memory-sampler"}
+
+
+def test_it_pauses_when_nobody_looks_and_goes_on_after(fake, qtbot):
+    # Only changes wake it.
+    sampler = MemorySampler(fake, period_s=3600)
+    sampler.set_active(True)
+    qtbot.waitUntil(lambda: len(fake.asked) == 1)
+    sampler.watch((CPU,), 7)
+    qtbot.waitUntil(lambda: len(fake.asked) == 2)
+    sampler.set_active(False)
+    sampler.watch((CPU,), 8)
+    sampler.close()
+    assert len(fake.asked) == 2
+
+
+def test_the_end_lets_go_of_the_driver(sampler, fake, qtbot):
+    sampler.set_active(True)
+    qtbot.waitUntil(lambda: len(fake.asked) > 0)
+    sampler.close()
+    assert fake.is_closed
