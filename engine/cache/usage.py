@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from engine.cache.sequence import TokenSequence
 from engine.cache.window import Limits
@@ -39,7 +40,7 @@ def _spans_between(
     sequence: TokenSequence, turns: Sequence[Turn], limits: Limits, borders: Sequence[int]
 ) -> Iterator[Span]:
     runs, run_index, turn_index = sequence.runs, 0, 0
-    for start, end in zip(borders, borders[1:], strict=False):
+    for start, end in pairwise(borders):
         while runs[run_index].end <= start:
             run_index += 1
         while turn_index + 1 < len(turns) and turns[turn_index + 1].start <= start:
