@@ -30,10 +30,14 @@ class Column(QWidget):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(MARGIN, 0, MARGIN, 0)
         self._layout.addWidget(widget)
+        theme.changed.connect(self._align)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Move the margins with the width."""
         super().resizeEvent(event)
+        self._align()
+
+    def _align(self) -> None:
         margin = max(MARGIN, (self.width() - self._theme.sizes.column) // 2)
         self._layout.setContentsMargins(margin, 0, margin, 0)
 

@@ -25,6 +25,7 @@ class ModelButton(QPushButton):
         self.setProperty("kind", "quiet")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._theme = theme
+        theme.changed.connect(self.updateGeometry)
         self._name = ""
         self._facts = ""
 
