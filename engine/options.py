@@ -10,9 +10,11 @@ class EngineOptions:
     """``log_path``: the file that takes the process's standard output and error, read again after a crash.
 
     ``excluded_cpu_variants`` and ``without_extra_bufts`` are what a crash of the first decode taught about this
-    machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``gomp_spin_count``: how long OpenMP threads spin
-    before they sleep (GOMP_SPINCOUNT). 300 is the shortest that costs nothing on a quiet machine. Tokens a second of the
-    starter model with 2 threads on 2 cores, alone and beside two busy programs (``tests/bench/bench_spin.py``)::
+    machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``.
+
+    ``gomp_spin_count``: how long OpenMP threads spin before they sleep. 300 is the shortest that costs nothing on a
+    quiet machine. Tokens a second of the starter model with 2 threads on 2 cores, alone and beside two busy programs
+    (``tests/bench/bench_spin.py``)::
 
         GOMP_SPINCOUNT    0      100     300     1000    10000    unset
         alone            58      106     137     138     136      122

@@ -1,4 +1,4 @@
-"""llama.cpp's own log: kept as a short tail in memory and written to the process's standard error, where a crash leaves it."""
+"""llama.cpp's own log: a short tail in memory, and all of it in standard error, where a crash leaves it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class NativeLog:
     def _on_line(self, level: int, text: bytes, _user_data: object) -> None:
         self._level = self._level if level == LogLevel.CONT else LogLevel(level)
         self._unfinished += text[:LINE_BYTES].decode("utf-8", "replace")
-        *whole, self._unfinished = self._unfinished.split("\n")
+        *whole, unfinished = self._unfinished.split("\n")
+        self._unfinished = unfinished[:LINE_BYTES]
         for line in whole:
             for capture in self._captures:
                 capture.append(line)
