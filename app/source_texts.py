@@ -17,7 +17,6 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "No RPC worker answers at {}: start one there, or remove it from the settings."),
     QT_TRANSLATE_NOOP("Engine", "No model is loaded: choose one first."),
     QT_TRANSLATE_NOOP("Engine", "Something went wrong inside Kvasir. Your text is safe; try again."),
-    QT_TRANSLATE_NOOP("Engine", "The back end {} can't be used here."),
     QT_TRANSLATE_NOOP("Engine", "The cache could not be copied."),
     QT_TRANSLATE_NOOP("Engine", "The cache was full: the oldest turns were dropped and {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "The engine can't be started: close other programs, or install Kvasir again."),
@@ -26,6 +25,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "The engine got a command it does not know."),
     QT_TRANSLATE_NOOP("Engine", "The engine stopped again and again and is not started any more. Choose another model or smaller settings."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The engine was ended by the system, usually because memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "The file {} of Kvasir is damaged and is left out: install Kvasir again."),
     QT_TRANSLATE_NOOP("Engine", "The model gave no result for this token."),
     QT_TRANSLATE_NOOP("Engine", "The model loads but can't compute with these settings: try f16 for K and V, or fewer GPU layers."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The model was taken out of memory before this was answered."),

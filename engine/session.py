@@ -137,13 +137,15 @@ class Session:
                 versions(), backends.names, devices, backends.cpu_variant, backends.cpu_variants, process_id=os.getpid()
             )
         )
-        for name in backends.failed:
-            # A GPU back end whose driver is not there is the normal case on most machines.
-            emit(Notice(NoticeCode.BACKEND_UNUSABLE, f"The back end {name} can't be used here.", self._log.tail()))
+        for name in backends.damaged:
+            message = f"The file {name} of Kvasir is damaged and is left out: install Kvasir again."
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
         for message in unreachable:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
         if not has_gpu(devices):
-            emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(backends.names), ", ".join(backends.names)))
+            # A GPU back end whose driver is not there is the normal case on most machines.
+            made_for = (*backends.names, *backends.unusable)
+            emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(made_for), self._log.tail()))
 
     def _add_rpc_servers(self) -> list[str]:
         failures = []

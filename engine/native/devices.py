@@ -15,7 +15,9 @@ import llama_cpp.llama_cpp as llama
 
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Device
+from engine.native.library_file import is_whole
 
+_ACRONYMS = ("cpu", "rpc", "cuda", "hip")
 _DEVICE_KINDS = ("cpu", "gpu", "igpu", "accel", "meta")
 
 
@@ -51,12 +53,16 @@ class _Feature(ctypes.Structure):
 
 @dataclass(frozen=True)
 class LoadedBackends:
-    """What ``load_backends`` found: registered names, the CPU code in use, and files that would not load."""
+    """What ``load_backends`` found: registered names and the CPU code in use.
+
+    ``unusable`` are whole back ends that don't load, as a GPU's without its driver; ``damaged`` are files cut short.
+    """
 
     names: tuple[str, ...]
     cpu_variant: str
     cpu_variants: tuple[str, ...]
-    failed: tuple[str, ...] = field(default=())
+    unusable: tuple[str, ...] = field(default=())
+    damaged: tuple[str, ...] = field(default=())
 
 
 class Ggml:
@@ -113,23 +119,26 @@ class Ggml:
         """
         if self._c.reg_count():
             return LoadedBackends(self.backends(), cpu_variant="built in", cpu_variants=())
-        files = _backend_files()
+        found = _backend_files()
+        files = [path for path in found if is_whole(path)]
+        damaged = tuple(path.name for path in found if path not in files)
         variants = _cpu_variants(files)
         usable = [name for name in variants if name not in excluded_cpu_variants] or variants[-1:]
-        failed = []
+        unusable = []
         for path in files:
             variant = _cpu_variant(path)
             if variant is not None and variant not in usable[:1]:
                 continue
             if not self._c.load(str(path).encode()):
-                failed.append(path.name)
+                unusable.append(_backend_name(path))
         if self._c.reg_by_name(b"CPU") is None:
             raise EngineError(
                 ErrorCode.BACKEND_MISSING,
                 "llama.cpp's CPU code is missing or can't be loaded: install Kvasir again.",
-                f"searched {[str(folder) for folder in _backend_folders()]}, failed {failed}",
+                f"searched {[str(folder) for folder in _backend_folders()]}, unusable {unusable}, damaged {damaged}",
             )
-        return LoadedBackends(self.backends(), usable[0] if usable else "generic", tuple(variants), tuple(failed))
+        in_use = usable[0] if usable else "generic"
+        return LoadedBackends(self.backends(), in_use, tuple(variants), tuple(unusable), damaged)
 
     def devices(self) -> tuple[Device, ...]:
         """Every device of every back end, with its free and total memory now (bytes)."""
@@ -284,6 +293,12 @@ def _backend_files() -> list[Path]:
         if files:
             return sorted(files, key=lambda path: _cpu_variant(path) is not None)
     return []
+
+
+def _backend_name(path: Path) -> str:
+    """``Vulkan`` for libggml-vulkan.so."""
+    name = path.stem.removeprefix("lib").removeprefix("ggml-").split("-")[0]
+    return name.upper() if name in _ACRONYMS else name.capitalize()
 
 
 def _cpu_variant(path: Path) -> str | None:

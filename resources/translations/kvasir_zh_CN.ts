@@ -591,8 +591,8 @@
             <translation>Kvasir 内部出错。你的文字没有丢失；请重试。</translation>
         </message>
         <message>
-            <source>The back end {} can't be used here.</source>
-            <translation>后端 {} 在这里无法使用。</translation>
+            <source>The file {} of Kvasir is damaged and is left out: install Kvasir again.</source>
+            <translation>Kvasir 的文件 {} 已损坏，因此未被加载：请重新安装 Kvasir。</translation>
         </message>
         <message>
             <source>The cache could not be copied.</source>
