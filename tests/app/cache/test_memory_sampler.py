@@ -18,8 +18,10 @@ class FakeSampler:
         self.asked: list[tuple[tuple[Device, ...], int | None]] = []
         self.threads: set[str] = set()
         self.is_closed = False
+        self.on_sample = lambda: None
 
     def sample(self, devices, process_id):
+        self.on_sample()
         self.asked.append((devices, process_id))
         self.threads.add(threading.current_thread().name)
         return (DeviceSample("CPU", "", 2, 1),)
@@ -59,11 +61,11 @@ def test_samples_come_to_the_windows_thread(sampler, fake, qtbot):
 def test_it_pauses_when_nobody_looks_and_goes_on_after(fake, qtbot):
     # Only changes wake it.
     sampler = MemorySampler(fake, period_s=3600)
+    fake.on_sample = lambda: sampler.set_active(False)
     sampler.set_active(True)
     qtbot.waitUntil(lambda: len(fake.asked) == 1)
-    sampler.watch((CPU,), 7)
+    sampler.set_active(True)
     qtbot.waitUntil(lambda: len(fake.asked) == 2)
-    sampler.set_active(False)
     sampler.watch((CPU,), 8)
     sampler.close()
     assert len(fake.asked) == 2
