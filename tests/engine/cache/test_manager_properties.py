@@ -169,6 +169,10 @@ class ManagedChat(RuleBasedStateMachine):
         assert self.manager.is_fed or stop is not None
         if stop is None and not self.manager.counts.n_renumbered:
             assert self.memory.n_decoded - n_decoded == planned.n_fed
+        if stop is not None and stop % 2:
+            for _n_done in self.manager.feed():
+                self.nothing_is_wrong()
+            assert self.manager.is_fed
         if not self.manager.is_fed:
             return
         sequence, limits = self.manager.sequence, self.manager.limits
