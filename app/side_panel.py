@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDockWidget,
     QHBoxLayout,
     QPushButton,
+    QScrollArea,
     QStackedWidget,
+    QStyle,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -33,8 +35,8 @@ class _Header(QWidget):
         return QSize(super().sizeHint().width(), self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """Any width, one height."""
-        return QSize(MIN_WIDTH, self._height)
+        """Room for all tabs, one height."""
+        return QSize(max(MIN_WIDTH, super().minimumSizeHint().width()), self._height)
 
 
 class SidePanel(QDockWidget):
@@ -67,6 +69,7 @@ class SidePanel(QDockWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._stack)
         self.setWidget(body)
+        theme.changed.connect(self._fit_later)
         self.retranslate()
 
     def add_page(self, name: str, page: QWidget) -> None:
@@ -83,6 +86,7 @@ class SidePanel(QDockWidget):
         self._pages[name] = page
         self._row.insertWidget(self._stack.count(), tab)
         self._stack.addWidget(page)
+        self._fit_later()
         if len(self._pages) == 1:
             tab.setChecked(True)
 
@@ -92,6 +96,18 @@ class SidePanel(QDockWidget):
         for tab, page in zip(self._tabs.buttons(), self._pages.values(), strict=True):
             tab.setChecked(page is self._pages[name])
         self.show()
+
+    def _fit_later(self) -> None:
+        # Widgets know the size of their words only once the style has reached them.
+        QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
+        """Wide enough for every page: they scroll up and down only."""
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        for page in self._pages.values():
+            content = page.widget() if isinstance(page, QScrollArea) else None
+            if content is not None:
+                page.setMinimumWidth(max(MIN_WIDTH, content.minimumSizeHint().width() + bar))
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
@@ -105,3 +121,4 @@ class SidePanel(QDockWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
+            self._fit_later()

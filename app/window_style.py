@@ -60,7 +60,7 @@ def window_stylesheet(tokens: Tokens, sizes: Sizes) -> str:
     """The QSS text for these tokens and sizes."""
     return _SHEET.substitute(
         {**asdict(tokens), **asdict(sizes)},
-        pill=(sizes.meta + 15) // 2,
+        pill=(sizes.meta + 12) // 2,
         tile=sizes.title + 3,
         hero=round(sizes.number * 0.86),
     )

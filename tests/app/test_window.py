@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextEdit, QProgressBar, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextEdit, QProgressBar, QScrollArea, QWidget
 
 from app.chat.turns import Action, TurnState, Visibility
 from app.engine_status import EngineState
@@ -482,6 +482,16 @@ def test_theme_text_size_and_language_change_at_once_and_are_kept(start_desk, qt
     assert (kept.theme, kept.text_scale) == ("dark", 1.1)
     program.actions["normal_text"].trigger()
     assert program.theme.sizes.body == 15
+
+
+@pytest.mark.parametrize("page", ["show_cache", "show_sampling"])
+def test_large_text_is_not_cut_off_in_the_panel(start_desk, qtbot, page):
+    desk = start_desk(preferences=Preferences(text_scale=1.0))
+    desk.program.actions[page].trigger()
+    for _ in range(6):
+        desk.program.actions["larger_text"].trigger()
+    area = next(area for area in desk.program.panel.findChildren(QScrollArea) if area.isVisible())
+    qtbot.waitUntil(lambda: area.widget().width() <= area.viewport().width())
 
 
 def test_a_link_is_shown_before_it_opens(start_desk, qtbot, monkeypatch):
