@@ -209,9 +209,14 @@ class Session:
             require_memory(info, settings)
             self._loaded = self._load_native(command, info, settings)
             devices = meter.loaded_memory(self._loaded.model, self._loaded.context, settings)
+            loaded_facts = facts(self._loaded, devices)
         except LoadWasCancelled:
             self._emit(LoadCancelled(command.request_id))
             return
+        except BaseException:
+            # What the client is not told of must not stay.
+            self._unload()
+            raise
         finally:
             meter.close()
         for adjusted in notices:
@@ -219,7 +224,7 @@ class Session:
         for notice in self._loaded.template.notices:
             self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
         load_ms = 1000 * (time.perf_counter() - started)
-        self._emit(ModelLoaded(command.request_id, replace(facts(self._loaded, devices), load_ms=load_ms)))
+        self._emit(ModelLoaded(command.request_id, replace(loaded_facts, load_ms=load_ms)))
 
     def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings, meter: MemoryMeter) -> LoadSettings:
         """Decide how many layers go to the GPU where that is left to Kvasir: as many as fit."""
@@ -250,6 +255,13 @@ class Session:
                 raise EngineError(
                     ErrorCode.MODEL_ARCHITECTURE_UNKNOWN,
                     f"This is a “{info.architecture}” model, which this version can't run: it needs a newer Kvasir.",
+                    error.detail,
+                ) from error
+            if settings.n_gpu_layers != 0:
+                raise EngineError(
+                    error.code,
+                    f"llama.cpp can't load {info.path.name} with so much of it on the GPU: choose fewer GPU layers. "
+                    "If 0 does not help either, the file may be damaged.",
                     error.detail,
                 ) from error
             raise
@@ -302,8 +314,8 @@ def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
     if settings.n_gpu_layers == 0 and needed > memory.available:
         raise EngineError(
             ErrorCode.OUT_OF_MEMORY,
-            f"A context window of {n_ctx} tokens needs {gibibytes(needed)} for K and V, and {gibibytes(memory.available)} "
-            "are free: make it smaller, or choose q8_0 or q4_0 for K and V.",
+            f"A context window of {n_ctx} tokens needs {gibibytes(needed)} for K and V, and "
+            f"{gibibytes(memory.available)} are free: make it smaller, or choose q8_0 or q4_0 for K and V.",
             f"kv {needed} bytes, available {memory.available}, total {memory.total}",
         )
 

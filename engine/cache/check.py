@@ -64,13 +64,13 @@ def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
 
 
 def _clamped(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
-    """A batch fits the context, and a micro-batch the batch."""
+    """A batch fits the context, and a micro-batch the batch; what nobody asked for is no news."""
     n_batch = min(settings.n_batch, settings.n_ctx or info.n_ctx_train)
     n_ubatch = min(settings.n_ubatch, n_batch)
     notices = []
-    if n_batch != settings.n_batch:
+    if n_batch != settings.n_batch != LoadSettings.n_batch:
         notices.append(_adjusted(f"Batches have {n_batch} tokens, not {settings.n_batch}: no more fit the context."))
-    elif n_ubatch != settings.n_ubatch:
+    elif n_ubatch != settings.n_ubatch != LoadSettings.n_ubatch:
         notices.append(
             _adjusted(f"Micro-batches have {n_ubatch} tokens, not {settings.n_ubatch}: no more fit a batch.")
         )
