@@ -12,7 +12,8 @@ from engine.cache.memory import MemoryKind
 from engine.cache.sequence import TokenSequence
 from engine.native import backend
 from engine.native.backend import NativeContext
-from tests.engine.cache.contract import CacheContract
+from tests.engine.cache.reuse_contract import ReuseContract
+from tests.engine.cache.room_contract import RoomContract
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.native.state_header import held_positions
 from tests.tiny import TinySpec
@@ -77,7 +78,7 @@ class LlamaLab:
             assert difference < TOLERANCE, difference
 
 
-class TestManagerOnLlama(CacheContract):
+class TestManagerOnLlama(ReuseContract, RoomContract):
     @pytest.fixture(params=SPECS)
     def lab(self, request: pytest.FixtureRequest, new_context: ContextMaker) -> LlamaLab:
         return LlamaLab(new_context, request.param)

@@ -9,8 +9,10 @@ import pytest
 
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.sequence import TokenSequence
-from tests.engine.cache.contract import N_CELLS, CacheContract
 from tests.engine.cache.fake_memory import FakeMemory
+from tests.engine.cache.lab import N_CELLS
+from tests.engine.cache.reuse_contract import ReuseContract
+from tests.engine.cache.room_contract import RoomContract
 
 N_SWA = 32
 
@@ -46,7 +48,7 @@ LABS = {
 }
 
 
-class TestManagerOnFake(CacheContract):
+class TestManagerOnFake(ReuseContract, RoomContract):
     @pytest.fixture(params=LABS.values(), ids=LABS.keys())
     def lab(self, request: pytest.FixtureRequest) -> FakeLab:
         return request.param

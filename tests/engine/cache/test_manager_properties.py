@@ -15,8 +15,8 @@ from engine.errors import EngineError, ErrorCode
 from engine.settings import Align, Policy, PolicySettings
 from engine.text.chat import Prompt, Role
 from tests.engine.cache.chats import Chat
-from tests.engine.cache.contract import After, RecordedMemory
 from tests.engine.cache.fake_memory import FakeMemory
+from tests.engine.cache.lab import After, RecordedMemory
 
 KINDS = st.sampled_from(
     [
