@@ -132,6 +132,20 @@ def test_ctrl_c_stops_the_answer_and_then_the_chat(tiny_model: Callable[..., Pat
         assert "Traceback" not in chat.stderr.read()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl+C is a signal to a process group here")
+def test_ctrl_c_in_a_load_ends_the_program() -> None:
+    with start("starter", "--json", "--threads", "1", stderr=subprocess.PIPE, start_new_session=True) as chat:
+        assert chat.stdout is not None
+        for line in chat.stdout:
+            if json.loads(line)["event"] == "LoadProgress":
+                os.killpg(chat.pid, signal.SIGINT)
+                break
+        out, err = chat.communicate(timeout=DEADLINE_S)
+        assert chat.returncode == 130
+        assert events(out)[-1]["event"] == "LoadCancelled"
+        assert "Traceback" not in err
+
+
 def test_a_reader_that_went_away_is_no_traceback(tiny_model: Callable[..., Path]) -> None:
     with start(str(tiny_model()), "--json", "--ignore-eos", *SMALL, stderr=subprocess.PIPE) as chat:
         assert chat.stdin is not None

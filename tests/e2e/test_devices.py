@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import EngineReady, Finished, FinishReason, Notice, NoticeCode, PrefillProgress
+from engine.messages import (
+    EngineLost,
+    EngineReady,
+    Finished,
+    FinishReason,
+    ModelLoaded,
+    Notice,
+    NoticeCode,
+    PrefillProgress,
+    TextGenerated,
+)
 from engine.settings import FlashAttention, GpuLayers, LoadSettings, SamplingSettings
 from tests.e2e.desk import Desk
 from tests.rpc_server import rpc_server
@@ -85,6 +95,24 @@ def test_a_long_prompt_goes_there_in_chunks_and_can_be_stopped(
     assert 0 < done[1] < finished.stats.n_prompt
     assert finished.stats.n_generated == 0
     assert device_desk.answer("abc", FOUR).reason is FinishReason.MAX_TOKENS
+
+
+def test_an_rpc_worker_that_dies_takes_nothing_with_it(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GGML_VK_VISIBLE_DEVICES", "")
+    with rpc_server() as endpoint:
+        one = desk(rpc_servers=(endpoint,))
+        if "RPC" not in one.heard.wait(EngineReady).backends:
+            pytest.skip("this llama.cpp was built without RPC")
+        facts = one.load(tiny_model(), replace(SETTINGS, n_gpu_layers=GpuLayers.ALL)).facts
+        assert facts.n_layer_gpu == facts.n_layer
+        request_id = one.ask("abc", replace(FOUR, max_tokens=None))
+        one.heard.wait(TextGenerated)
+    assert one.heard.wait(EngineLost).request_ids == (request_id,)
+    # What it did is done here from now on.
+    assert one.heard.wait(ModelLoaded).facts.n_layer_gpu == 0
+    assert one.answer("abc", FOUR).reason is FinishReason.MAX_TOKENS
 
 
 def test_without_a_device_the_person_learns_how_to_get_one(
