@@ -102,6 +102,7 @@ class Steering(QObject):
         session.event_received.connect(self.cache_panel.take)
         session.event_received.connect(self._on_event)
         session.status_changed.connect(self._on_status)
+        session.load_failed.connect(lambda path, _failed: self._take_back_reload(path))
         self._sampler.sampled.connect(self.cache_panel.show_samples)
         self.cache_panel.looked_at.connect(self._sampler.set_active)
         self.cache_panel.span_pressed.connect(self._on_span_pressed)
@@ -148,12 +149,14 @@ class Steering(QObject):
         self._store.set(self._store.current.with_setup(path, setup))
         self.settings_panel.show_model(path, setup)
 
-    def _take_back_reload(self) -> None:
-        """What was in force is loaded again; if that fails too, the person sees why."""
+    def _take_back_reload(self, path: str) -> None:
+        """What was in force is loaded again, unless it was never unloaded; if that fails too, that is the end of it."""
         reload, self._reload = self._reload, None
-        if reload is not None:
-            self._session.load(reload.path, reload.before.load)
-            self.settings_panel.show_model(reload.path, reload.before)
+        if reload is None or reload.path != path:
+            return
+        if self._session.status.facts is None:
+            self._session.load(path, reload.before.load)
+        self.settings_panel.show_model(path, reload.before)
 
     def _set_presets(self, name: str, setup: Setup | None) -> None:
         current = self._store.current
@@ -173,6 +176,8 @@ class Steering(QObject):
         if status.model_path != self._path:
             self._path = status.model_path
             self._read_tps = None
+            if self._reload is not None and self._path is not None and self._path != self._reload.path:
+                self._reload = None
             self.settings_panel.show_model(self._path, self._store.current.setup(self._path))
         self.settings_panel.show_facts(status.facts)
 
@@ -183,7 +188,7 @@ class Steering(QObject):
         elif isinstance(event, ModelLoaded):
             self._on_loaded(event.facts)
         elif isinstance(event, LoadCancelled):
-            self._take_back_reload()
+            self._on_load_cancelled(event)
         elif isinstance(event, CacheChanged):
             self.settings_panel.show_costs(event.usage, self._read_tps)
         elif isinstance(event, Finished):
@@ -191,8 +196,18 @@ class Steering(QObject):
             self.settings_panel.show_costs(self.cache_panel.facts.usage, self._read_tps)
             if event.reason is FinishReason.CACHE_FULL and self._chat is not None:
                 self._ask_how_to_go_on(self._chat.continue_answer)
-        elif isinstance(event, Failed):
-            self._on_failed(event)
+        elif isinstance(event, Failed) and event.code is ErrorCode.PROMPT_TOO_LONG:
+            self._on_too_long()
+
+    def _on_load_cancelled(self, event: LoadCancelled) -> None:
+        # A load that gave way to a newer one was not cancelled by the person.
+        if self._reload is not None and event.request_id == self._session.status.load_request:
+            self._take_back_reload(self._reload.path)
+
+    def _on_too_long(self) -> None:
+        # The message is back where it was typed.
+        if self._composer is not None and self._policy() is Policy.STOP:
+            self._ask_how_to_go_on(self._composer.send)
 
     def _on_loaded(self, facts: ModelFacts) -> None:
         self.settings_panel.show_costs(None, self._read_tps)
@@ -202,13 +217,6 @@ class Steering(QObject):
         self._keep(reload.path, reload.after)
         if reload.then is not None:
             reload.then()
-
-    def _on_failed(self, event: Failed) -> None:
-        if self._reload is not None and self._session.status.facts is None:
-            self._take_back_reload()
-        elif event.code is ErrorCode.PROMPT_TOO_LONG and self._policy() is Policy.STOP and self._composer is not None:
-            # The message is back where it was typed.
-            self._ask_how_to_go_on(self._composer.send)
 
     def _policy(self) -> Policy | None:
         return self._store.current.setup(self._path).policy.policy

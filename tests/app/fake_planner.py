@@ -19,7 +19,7 @@ from engine.messages import Event, Failed, FindFit, FitFound, MemoryPlanned, Pla
 from engine.settings import CacheType, FlashAttention, LoadSettings
 
 MIB = 2**20
-FREE = 400 * MIB
+FREE = 430 * MIB
 WEIGHTS, COMPUTE = 100 * MIB, 50 * MIB
 TOKEN_BYTES = {CacheType.F16: 16_384, CacheType.Q8_0: 8_704, CacheType.Q4_0: 4_608}
 """Of K, and the same of V."""
