@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -210,8 +211,13 @@ class Ggml:
     def add_rpc_server(self, endpoint: str) -> None:
         """Register the devices of a llama.cpp RPC server, ``host:port``; raises EngineError(BACKEND_MISSING)."""
         add_server = self._rpc_function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
-        # llama.cpp ends the process where nobody listens.
-        registry = add_server(endpoint.encode()) if _is_listening(endpoint) else None
+        found: list[int] = []
+        if _is_listening(endpoint):
+            # llama.cpp ends the process where nobody listens, and waits for ever where something else does.
+            asking = threading.Thread(target=lambda: found.append(add_server(endpoint.encode())), daemon=True)
+            asking.start()
+            asking.join(RPC_CONNECT_S)
+        registry = found[0] if found else None
         if not registry:
             raise EngineError(
                 ErrorCode.BACKEND_MISSING,
