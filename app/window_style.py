@@ -38,7 +38,7 @@ QLabel[level="row"] { color: $text_2; }
 QLabel[level="field"] { color: $text; }
 QLabel[level="tile"] { font-size: ${tile}px; font-weight: 600; }
 QLabel[level="hero"] { font-size: ${hero}px; font-weight: 600; }
-QPushButton[kind="link"] { background: transparent; border: 2px solid transparent; color: $accent; padding: 0 4px;
+QPushButton[kind="link"] { background: transparent; border: 2px solid transparent; color: $accent; padding: 0;
     border-radius: ${radius_control}px; text-align: left; font-size: ${meta}px; min-height: ${meta}px; }
 QPushButton[kind="link"]:hover { background: $hover; }
 QPushButton[kind="link"]:focus { border: 2px solid $accent; }

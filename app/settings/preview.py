@@ -146,9 +146,11 @@ class Preview(QWidget):
         plan, facts = self._plan, self._facts
         self._render_devices()
         now = sum(device.kv_bytes for device in facts.devices) if facts is not None else 0
-        then = i18n.bytes_text(plan.kv_bytes) if plan is not None else "–"
-        cells = i18n.number(plan.n_ctx) if plan is not None else "–"
-        self._kv.set_line(self.tr("KV {0} → {1} · {2} cells").format(i18n.bytes_text(now), then, cells))
+        if plan is None:
+            self._kv.set_line(self.tr("KV {0} now").format(i18n.bytes_text(now)))
+        else:
+            then, cells = i18n.bytes_text(plan.kv_bytes), i18n.number(plan.n_ctx)
+            self._kv.set_line(self.tr("KV {0} → {1} · {2} cells").format(i18n.bytes_text(now), then, cells))
         self._verdict.setVisible(plan is not None or bool(self._refusal))
         if plan is None:
             self._set_verdict(self._refusal, "danger")
@@ -166,8 +168,9 @@ class Preview(QWidget):
 
     def _render_largest(self) -> None:
         fit = self._fit
-        self._largest.setVisible(fit is not None)
-        if fit is None:
+        is_known = fit is not None and not (self._refusal and fit.largest_n_ctx is None)
+        self._largest.setVisible(is_known)
+        if fit is None or not is_known:
             return
         is_there = self._plan is not None and self._plan.n_ctx == fit.largest_n_ctx
         self._largest.setEnabled(fit.largest_n_ctx is not None and not is_there)
