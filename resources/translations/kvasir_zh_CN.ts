@@ -1,2414 +1,2854 @@
-<?xml version='1.0' encoding='utf-8'?>
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
-    <context>
-        <name>Actions</name>
-        <message>
-            <source>All commands…</source>
-            <translation>所有命令…</translation>
-        </message>
-        <message>
-            <source>Find a command by typing part of its name</source>
-            <translation>输入名称的一部分来查找命令</translation>
-        </message>
-        <message>
-            <source>New chat</source>
-            <translation>新对话</translation>
-        </message>
-        <message>
-            <source>Start with an empty chat; the cells of this one are freed</source>
-            <translation>开始空白对话；当前对话占用的缓存单元会被释放</translation>
-        </message>
-        <message>
-            <source>Send</source>
-            <translation>发送</translation>
-        </message>
-        <message>
-            <source>Send what is typed; only its own tokens are read</source>
-            <translation>发送已输入的内容；只需读取它自身的词元</translation>
-        </message>
-        <message>
-            <source>Stop</source>
-            <translation>停止</translation>
-        </message>
-        <message>
-            <source>Stop the answer; its text stays</source>
-            <translation>停止回答；已写出的文字保留</translation>
-        </message>
-        <message>
-            <source>Answer again</source>
-            <translation>重新回答</translation>
-        </message>
-        <message>
-            <source>Replace the last answer; the prompt stays in the cache, so it starts at once</source>
-            <translation>替换上一个回答；提示词仍在缓存中，所以立即开始</translation>
-        </message>
-        <message>
-            <source>Continue the answer</source>
-            <translation>继续回答</translation>
-        </message>
-        <message>
-            <source>Let the last answer go on where it ended; nothing is read again</source>
-            <translation>让上一个回答从结束处继续；无需重新读取</translation>
-        </message>
-        <message>
-            <source>Edit your last message</source>
-            <translation>编辑你的上一条消息</translation>
-        </message>
-        <message>
-            <source>Put your last message back into the composer; what follows the change is read again</source>
-            <translation>把你的上一条消息放回输入框；改动之后的内容会重新读取</translation>
-        </message>
-        <message>
-            <source>Copy the last answer</source>
-            <translation>复制上一个回答</translation>
-        </message>
-        <message>
-            <source>Copy the last answer as Markdown</source>
-            <translation>以 Markdown 复制上一个回答</translation>
-        </message>
-        <message>
-            <source>Copy the whole chat</source>
-            <translation>复制整个对话</translation>
-        </message>
-        <message>
-            <source>Copy all messages as Markdown</source>
-            <translation>以 Markdown 复制所有消息</translation>
-        </message>
-        <message>
-            <source>Go to the composer</source>
-            <translation>转到输入框</translation>
-        </message>
-        <message>
-            <source>Move the keyboard to the composer</source>
-            <translation>把键盘焦点移到输入框</translation>
-        </message>
-        <message>
-            <source>Go to the messages</source>
-            <translation>转到消息</translation>
-        </message>
-        <message>
-            <source>Move the keyboard to the messages</source>
-            <translation>把键盘焦点移到消息区</translation>
-        </message>
-        <message>
-            <source>Jump to the end</source>
-            <translation>跳到末尾</translation>
-        </message>
-        <message>
-            <source>Show the newest message and follow it</source>
-            <translation>显示最新消息并跟随</translation>
-        </message>
-        <message>
-            <source>Choose a model…</source>
-            <translation>选择模型…</translation>
-        </message>
-        <message>
-            <source>Show the starter and the recent models</source>
-            <translation>显示入门模型和最近用过的模型</translation>
-        </message>
-        <message>
-            <source>Open a model file…</source>
-            <translation>打开模型文件…</translation>
-        </message>
-        <message>
-            <source>Load a GGUF file in place of the model; the chat is read again by the new one</source>
-            <translation>加载一个 GGUF 文件替换当前模型；新模型会重新读取对话</translation>
-        </message>
-        <message>
-            <source>Cancel loading</source>
-            <translation>取消加载</translation>
-        </message>
-        <message>
-            <source>Give up loading the model</source>
-            <translation>放弃加载模型</translation>
-        </message>
-        <message>
-            <source>Unload the model</source>
-            <translation>卸载模型</translation>
-        </message>
-        <message>
-            <source>Give all of the model's memory back</source>
-            <translation>释放模型占用的全部内存</translation>
-        </message>
-        <message>
-            <source>About the engine…</source>
-            <translation>关于引擎…</translation>
-        </message>
-        <message>
-            <source>Show versions, back ends, devices and the log</source>
-            <translation>显示版本、后端、设备和日志</translation>
-        </message>
-        <message>
-            <source>Show or hide the panel</source>
-            <translation>显示或隐藏面板</translation>
-        </message>
-        <message>
-            <source>Show or hide the panel at the side</source>
-            <translation>显示或隐藏侧边面板</translation>
-        </message>
-        <message>
-            <source>Show the cache</source>
-            <translation>显示缓存</translation>
-        </message>
-        <message>
-            <source>Show what the KV cache holds</source>
-            <translation>显示 KV 缓存中的内容</translation>
-        </message>
-        <message>
-            <source>Model and cache settings</source>
-            <translation>模型与缓存设置</translation>
-        </message>
-        <message>
-            <source>Show what the model is loaded with, and what other settings would take</source>
-            <translation>显示模型加载时的设置，以及其他设置会占用多少</translation>
-        </message>
-        <message>
-            <source>Sampling and system prompt</source>
-            <translation>采样与系统提示词</translation>
-        </message>
-        <message>
-            <source>Show how the next answer is sampled</source>
-            <translation>显示下一个回答的采样方式</translation>
-        </message>
-        <message>
-            <source>Detach or attach the panel</source>
-            <translation>分离或停靠面板</translation>
-        </message>
-        <message>
-            <source>Give the panel a window of its own</source>
-            <translation>让面板成为独立窗口</translation>
-        </message>
-        <message>
-            <source>Move the panel to the other side</source>
-            <translation>把面板移到另一侧</translation>
-        </message>
-        <message>
-            <source>Move the panel left or right</source>
-            <translation>把面板移到左侧或右侧</translation>
-        </message>
-        <message>
-            <source>Close all notices</source>
-            <translation>关闭所有通知</translation>
-        </message>
-        <message>
-            <source>Preferences…</source>
-            <translation>首选项…</translation>
-        </message>
-        <message>
-            <source>Theme, text size, accent colour and language</source>
-            <translation>主题、文字大小、强调色和语言</translation>
-        </message>
-        <message>
-            <source>Next theme</source>
-            <translation>下一个主题</translation>
-        </message>
-        <message>
-            <source>Go from system to light to dark</source>
-            <translation>依次切换：跟随系统、浅色、深色</translation>
-        </message>
-        <message>
-            <source>Larger text</source>
-            <translation>放大文字</translation>
-        </message>
-        <message>
-            <source>Make all text larger</source>
-            <translation>放大所有文字</translation>
-        </message>
-        <message>
-            <source>Smaller text</source>
-            <translation>缩小文字</translation>
-        </message>
-        <message>
-            <source>Make all text smaller</source>
-            <translation>缩小所有文字</translation>
-        </message>
-        <message>
-            <source>Normal text size</source>
-            <translation>正常文字大小</translation>
-        </message>
-        <message>
-            <source>Take text back to its normal size</source>
-            <translation>把文字恢复到正常大小</translation>
-        </message>
-        <message>
-            <source>Next language</source>
-            <translation>下一种语言</translation>
-        </message>
-        <message>
-            <source>Switch between English and Chinese</source>
-            <translation>在英语和中文之间切换</translation>
-        </message>
-        <message>
-            <source>Full screen</source>
-            <translation>全屏</translation>
-        </message>
-        <message>
-            <source>Fill the screen, or go back to a window</source>
-            <translation>占满屏幕，或恢复为窗口</translation>
-        </message>
-        <message>
-            <source>Quit</source>
-            <translation>退出</translation>
-        </message>
-        <message>
-            <source>Close Kvasir; an answer under way is stopped</source>
-            <translation>关闭 Kvasir；正在写的回答会停止</translation>
-        </message>
-    </context>
-    <context>
-        <name>CachePanel</name>
-        <message>
-            <source>Cache</source>
-            <translation>缓存</translation>
-        </message>
-        <message>
-            <source>Last five minutes</source>
-            <translation>最近五分钟</translation>
-        </message>
-    </context>
-    <context>
-        <name>CellStrip</name>
-        <message>
-            <source>Cells</source>
-            <translation>缓存单元</translation>
-        </message>
-        <message>
-            <source>Arrow keys go from cell to cell; Enter shows the message that a cell belongs to</source>
-            <translation>方向键在单元之间移动；Enter 显示单元所属的消息</translation>
-        </message>
-    </context>
-    <context>
-        <name>CellsSection</name>
-        <message>
-            <source>Cells</source>
-            <translation>缓存单元</translation>
-        </message>
-        <message>
-            <source>System</source>
-            <translation>系统</translation>
-        </message>
-        <message>
-            <source>Cells of the system prompt</source>
-            <translation>系统提示词的单元</translation>
-        </message>
-        <message>
-            <source>You</source>
-            <translation>你</translation>
-        </message>
-        <message>
-            <source>Cells of your messages</source>
-            <translation>你的消息的单元</translation>
-        </message>
-        <message>
-            <source>Assistant</source>
-            <translation>助手</translation>
-        </message>
-        <message>
-            <source>Cells of the answers</source>
-            <translation>回答的单元</translation>
-        </message>
-        <message>
-            <source>Other</source>
-            <translation>其他</translation>
-        </message>
-        <message>
-            <source>Cells of tools and of the template</source>
-            <translation>工具和模板的单元</translation>
-        </message>
-        <message>
-            <source>Free</source>
-            <translation>空闲</translation>
-        </message>
-        <message>
-            <source>Cells that hold nothing yet</source>
-            <translation>尚未存放内容的单元</translation>
-        </message>
-        <message>
-            <source>Sinks</source>
-            <translation>汇点</translation>
-        </message>
-        <message>
-            <source>First tokens, never evicted; they hold the quality</source>
-            <translation>最前面的词元，从不逐出；它们维持质量</translation>
-        </message>
-        <message>
-            <source>Reused</source>
-            <translation>复用</translation>
-        </message>
-        <message>
-            <source>Cells that the last request found filled, at no cost</source>
-            <translation>上一个请求发现已填好、无需开销的单元</translation>
-        </message>
-        <message>
-            <source>Evicted</source>
-            <translation>已逐出</translation>
-        </message>
-        <message>
-            <source>Tokens without cells; the model no longer sees them</source>
-            <translation>没有单元的词元；模型不再看到它们</translation>
-        </message>
-        <message>
-            <source>of {0} cells</source>
-            <translation>/ {0} 个单元</translation>
-        </message>
-        <message numerus="yes">
-            <source>1 square = %Ln cell(s)</source>
-            <translation>
-                <numerusform>1 格 = %Ln 个单元</numerusform>
-            </translation>
-        </message>
-        <message numerus="yes">
-            <source>Next eviction in %Ln token(s)</source>
-            <translation>
-                <numerusform>%Ln 个词元后开始逐出</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>Cell {0}</source>
-            <translation>单元 {0}</translation>
-        </message>
-        <message>
-            <source>Cells {0}–{1}</source>
-            <translation>单元 {0}–{1}</translation>
-        </message>
-        <message>
-            <source>{0} · free</source>
-            <translation>{0} · 空闲</translation>
-        </message>
-        <message>
-            <source>position {0}</source>
-            <translation>位置 {0}</translation>
-        </message>
-        <message>
-            <source>sink</source>
-            <translation>汇点</translation>
-        </message>
-        <message>
-            <source>reused</source>
-            <translation>复用</translation>
-        </message>
-        <message>
-            <source>template</source>
-            <translation>模板</translation>
-        </message>
-        <message>
-            <source>{0}, message {1}</source>
-            <translation>{0}，第 {1} 条消息</translation>
-        </message>
-    </context>
-    <context>
-        <name>ChatSession</name>
-        <message>
-            <source>You</source>
-            <translation>你</translation>
-        </message>
-        <message>
-            <source>Assistant</source>
-            <translation>助手</translation>
-        </message>
-        <message numerus="yes">
-            <source>%Ln token(s)</source>
-            <translation>
-                <numerusform>%Ln 个词元</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>{0} tok/s</source>
-            <translation>{0} 词元/秒</translation>
-        </message>
-        <message>
-            <source>{0} reused</source>
-            <translation>复用 {0}</translation>
-        </message>
-        <message>
-            <source>seed {0}</source>
-            <translation>种子 {0}</translation>
-        </message>
-        <message>
-            <source>The answer broke off here. Its text is safe; it can be continued or answered again.</source>
-            <translation>回答在此中断。文字没有丢失；可以继续，也可以重新回答。</translation>
-        </message>
-        <message>
-            <source>Stopped</source>
-            <translation>已停止</translation>
-        </message>
-        <message>
-            <source>The longest answer allowed was reached.</source>
-            <translation>已达到允许的最长回答。</translation>
-        </message>
-        <message>
-            <source>The cache is full.</source>
-            <translation>缓存已满。</translation>
-        </message>
-    </context>
-    <context>
-        <name>CommandPalette</name>
-        <message>
-            <source>Commands</source>
-            <translation>命令</translation>
-        </message>
-        <message>
-            <source>What would you like to do?</source>
-            <translation>想做什么？</translation>
-        </message>
-        <message>
-            <source>Search commands</source>
-            <translation>搜索命令</translation>
-        </message>
-        <message>
-            <source>Type part of a name; ↑ ↓ choose, Enter does it, Esc closes</source>
-            <translation>输入名称的一部分；↑ ↓ 选择，Enter 执行，Esc 关闭</translation>
-        </message>
-    </context>
-    <context>
-        <name>Composer</name>
-        <message>
-            <source>Ask anything…</source>
-            <translation>想问什么都可以…</translation>
-        </message>
-        <message>
-            <source>Message</source>
-            <translation>消息</translation>
-        </message>
-        <message>
-            <source>Send</source>
-            <translation>发送</translation>
-        </message>
-        <message>
-            <source>Send (Enter)</source>
-            <translation>发送 (Enter)</translation>
-        </message>
-        <message>
-            <source>Stop</source>
-            <translation>停止</translation>
-        </message>
-        <message>
-            <source>Stop (Esc); what is written so far stays</source>
-            <translation>停止 (Esc)；已写出的内容保留</translation>
-        </message>
-        <message>
-            <source>Will be sent when the model is ready</source>
-            <translation>模型就绪后发送</translation>
-        </message>
-        <message>
-            <source>Esc to stop</source>
-            <translation>按 Esc 停止</translation>
-        </message>
-        <message>
-            <source>Editing your message  ·  Esc to leave it as it was</source>
-            <translation>正在编辑你的消息  ·  按 Esc 保持原样</translation>
-        </message>
-        <message>
-            <source>Enter to send  ·  Shift+Enter for a new line</source>
-            <translation>Enter 发送  ·  Shift+Enter 换行</translation>
-        </message>
-        <message numerus="yes">
-            <source>Too long by %Ln token(s)</source>
-            <translation>
-                <numerusform>超出 %Ln 个词元</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>{used} / {room} tokens</source>
-            <translation>{used} / {room} 个词元</translation>
-        </message>
-    </context>
-    <context>
-        <name>DevicePreview</name>
-        <message>
-            <source>RAM</source>
-            <translation>内存</translation>
-        </message>
-        <message>
-            <source>{0}, {1} free</source>
-            <translation>{0}，可用 {1}</translation>
-        </message>
-        <message>
-            <source>{0} → {1}</source>
-            <translation>{0} → {1}</translation>
-        </message>
-        <message>
-            <source>{0} now: {1}</source>
-            <translation>{0} 现在：{1}</translation>
-        </message>
-        <message>
-            <source>{0} then: {1} of {2} free</source>
-            <translation>{0} 之后：{2} 中可用 {1}</translation>
-        </message>
-        <message>
-            <source>As it is now: weights, KV, compute</source>
-            <translation>现在：权重、KV、计算</translation>
-        </message>
-        <message>
-            <source>As it would be: weights, KV, compute, and what stays free</source>
-            <translation>之后：权重、KV、计算，以及剩余空闲</translation>
-        </message>
-    </context>
-    <context>
-        <name>Engine</name>
-        <message>
-            <source>A context window of {} tokens needs {} for K and V, and {} are free: make it smaller, or choose q8_0 or q4_0 for K and V.</source>
-            <translation>{} 个词元的上下文窗口需要 {} 存放 K 和 V，而可用内存为 {}：请缩小窗口，或为 K 和 V 选择 q8_0 或 q4_0。</translation>
-        </message>
-        <message>
-            <source>A context window of {} tokens needs {} for K and V: make it smaller.</source>
-            <translation>{} 个词元的上下文窗口需要 {} 存放 K 和 V：请缩小窗口。</translation>
-        </message>
-        <message>
-            <source>An eviction of {} tokens would empty the window of {}: choose at most {}.</source>
-            <translation>一次逐出 {} 个词元会清空大小为 {} 的窗口：请最多选择 {}。</translation>
-        </message>
-        <message>
-            <source>Batches have {} tokens, not {}: no more fit the context.</source>
-            <translation>批次为 {} 个词元而不是 {}：上下文容不下更多。</translation>
-        </message>
-        <message>
-            <source>Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip).</source>
-            <translation>Kvasir 只在 CPU 上运行：它的 llama.cpp 构建时没有包含 GPU 支持。要使用 GPU，请用 `make run GPU=vulkan`（或 cuda、metal、hip）重新构建。</translation>
-        </message>
-        <message>
-            <source>Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower.</source>
-            <translation>Kvasir 只在 CPU 上运行：{} 没有找到 GPU。可能缺少显卡驱动；没有 GPU 一切照常，只是更慢。</translation>
-        </message>
-        <message>
-            <source>Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.</source>
-            <translation>内存不足。更小的上下文窗口、K 和 V 用 q8_0，或更小的模型会有帮助。</translation>
-        </message>
-        <message>
-            <source>Micro-batches have {} tokens, not {}: no more fit a batch.</source>
-            <translation>微批次为 {} 个词元而不是 {}：一个批次容不下更多。</translation>
-        </message>
-        <message>
-            <source>No RPC worker answers at {}: start one there, or remove it from the settings.</source>
-            <translation>{} 处没有 RPC 工作进程应答：请在那里启动一个，或从设置中移除。</translation>
-        </message>
-        <message>
-            <source>No model is loaded: choose one first.</source>
-            <translation>尚未加载模型：请先选择一个。</translation>
-        </message>
-        <message>
-            <source>Something went wrong inside Kvasir. Your text is safe; try again.</source>
-            <translation>Kvasir 内部出错。你的文字没有丢失；请重试。</translation>
-        </message>
-        <message>
-            <source>The file {} of Kvasir is damaged and is left out: install Kvasir again.</source>
-            <translation>Kvasir 的文件 {} 已损坏，因此未被加载：请重新安装 Kvasir。</translation>
-        </message>
-        <message>
-            <source>The cache could not be copied.</source>
-            <translation>无法复制缓存。</translation>
-        </message>
-        <message>
-            <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
-            <translation>缓存已满：最早的几轮已被丢弃，{} 个词元将重新读取。</translation>
-        </message>
-        <message>
-            <source>The engine can't be started: close other programs, or install Kvasir again.</source>
-            <translation>引擎无法启动：请关闭其他程序，或重新安装 Kvasir。</translation>
-        </message>
-        <message>
-            <source>The engine crashed {} ({}). Your text is safe; try again, or choose other settings.</source>
-            <translation>引擎崩溃（{1}）。你的文字没有丢失；请重试，或选择其他设置。</translation>
-        </message>
-        <message>
-            <source>The engine ended unexpectedly {} (exit code {}). Your text is safe; try again.</source>
-            <translation>引擎意外结束（退出码 {1}）。你的文字没有丢失；请重试。</translation>
-        </message>
-        <message>
-            <source>The engine got a command it does not know.</source>
-            <translation>引擎收到了它不认识的命令。</translation>
-        </message>
-        <message>
-            <source>The engine stopped again and again and is not started any more. Choose another model or smaller settings.</source>
-            <translation>引擎一再停止，不再自动启动。请选择其他模型或更小的设置。</translation>
-        </message>
-        <message>
-            <source>The engine was ended by the system, usually because memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.</source>
-            <translation>引擎被系统结束，通常是因为内存不足。更小的上下文窗口、K 和 V 用 q8_0，或更小的模型会有帮助。</translation>
-        </message>
-        <message>
-            <source>The model gave no result for this token.</source>
-            <translation>模型没有为这个词元给出结果。</translation>
-        </message>
-        <message>
-            <source>The model loads but can't compute with these settings: try f16 for K and V, or fewer GPU layers.</source>
-            <translation>模型可以加载，但用这些设置无法计算：请尝试 K 和 V 用 f16，或减少 GPU 层数。</translation>
-        </message>
-        <message>
-            <source>The model was taken out of memory before this was answered.</source>
-            <translation>回答之前模型已从内存中移出。</translation>
-        </message>
-        <message>
-            <source>The starter model is not installed: run `make run` once, or open a GGUF file of your own.</source>
-            <translation>入门模型没有安装：请运行一次 `make run`，或打开你自己的 GGUF 文件。</translation>
-        </message>
-        <message>
-            <source>The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted.</source>
-            <translation>系统提示词占用了 {1} 个单元中的 {0} 个，没有给窗口留下空间：请缩短它、扩大上下文窗口，或允许逐出系统提示词。</translation>
-        </message>
-        <message>
-            <source>There is no file “{}” in “{}”. It may have been moved: choose it again.</source>
-            <translation>“{1}”中没有文件“{0}”。它可能被移动了：请重新选择。</translation>
-        </message>
-        <message>
-            <source>There is nothing to answer: write a message first.</source>
-            <translation>没有可回答的内容：请先写一条消息。</translation>
-        </message>
-        <message>
-            <source>This build of llama.cpp has no RPC back end.</source>
-            <translation>此 llama.cpp 构建没有 RPC 后端。</translation>
-        </message>
-        <message>
-            <source>This is a “{}” model, which this version can't run: it needs a newer Kvasir.</source>
-            <translation>这是“{}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
-        </message>
-        <message>
-            <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
-            <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
-        </message>
-        <message>
-            <source>This model can't go back to the change alone, so {} tokens are read again.</source>
-            <translation>此模型无法只回到改动处，所以 {} 个词元将重新读取。</translation>
-        </message>
-        <message>
-            <source>This model doesn't say how long a text it was trained for: set a context window.</source>
-            <translation>此模型没有说明训练时的文本长度：请设置上下文窗口。</translation>
-        </message>
-        <message>
-            <source>This model has no chat template.</source>
-            <translation>此模型没有对话模板。</translation>
-        </message>
-        <message>
-            <source>This model keeps K and V as one, so their types can't differ: use {} or {} for both.</source>
-            <translation>此模型把 K 和 V 合为一体，所以类型不能不同：请都用 {} 或都用 {}。</translation>
-        </message>
-        <message>
-            <source>This model knows no system prompt: its text stands at the start of the first message.</source>
-            <translation>此模型不支持系统提示词：其文字放在第一条消息的开头。</translation>
-        </message>
-        <message>
-            <source>This model runs without flash attention, and V in {} needs it: use f16 for V.</source>
-            <translation>此模型不使用 Flash Attention，而 {} 的 V 需要它：请为 V 使用 f16。</translation>
-        </message>
-        <message>
-            <source>This model wants question and answer in turn: messages of one side in a row are joined.</source>
-            <translation>此模型要求一问一答：同一方连续的消息会合并。</translation>
-        </message>
-        <message>
-            <source>This model was trained on texts of {} tokens: beyond them its answers fall apart. A smaller context window, or RoPE scaling (yarn), helps.</source>
-            <translation>此模型用 {} 个词元的文本训练：超过后回答会崩坏。更小的上下文窗口或 RoPE 缩放 (yarn) 会有帮助。</translation>
-        </message>
-        <message>
-            <source>This model's cache can't be renumbered in place.</source>
-            <translation>此模型的缓存无法原地重新编号。</translation>
-        </message>
-        <message>
-            <source>This model's chat template can't be read.</source>
-            <translation>无法读取此模型的对话模板。</translation>
-        </message>
-        <message>
-            <source>This model's chat template can't write this chat: start a new chat, or choose another model.</source>
-            <translation>此模型的对话模板无法写出这个对话：请开始新对话，或选择其他模型。</translation>
-        </message>
-        <message>
-            <source>This model's chat template did not come to an end, so it was stopped. Choose another model, or a newer file of this one.</source>
-            <translation>此模型的对话模板没有结束，已被停止。请选择其他模型，或此模型的更新文件。</translation>
-        </message>
-        <message>
-            <source>This model's memory is {}, so tokens can't be taken out of it: choose recompute or stop instead of {}.</source>
-            <translation>此模型的记忆是 {}，无法从中取出词元：请选择 recompute 或 stop，而不是 {}。</translation>
-        </message>
-        <message>
-            <source>This processor's fastest code stopped the engine, so Kvasir now uses {}. Answers may be a little slower.</source>
-            <translation>此处理器最快的代码使引擎停止，所以 Kvasir 现在使用 {}。回答可能稍慢。</translation>
-        </message>
-        <message>
-            <source>V in {} needs flash attention, so it is on, whether it is fast here or not.</source>
-            <translation>{} 的 V 需要 Flash Attention，所以已开启，无论在这里是否快速。</translation>
-        </message>
-        <message>
-            <source>V in {} needs flash attention: set flash attention to auto or on, or use f16 for V.</source>
-            <translation>{} 的 V 需要 Flash Attention：请把它设为 auto 或 on，或为 V 使用 f16。</translation>
-        </message>
-        <message>
-            <source>What stands before the change had left, so {} tokens are read again.</source>
-            <translation>改动之前的内容已离开，所以 {} 个词元将重新读取。</translation>
-        </message>
-        <message>
-            <source>Your text holds control words of this model; an invisible space in them keeps them text.</source>
-            <translation>你的文字包含此模型的控制词；其中加入了不可见的空格，使它们保持为文字。</translation>
-        </message>
-        <message>
-            <source>{} Kvasir uses the {} form instead; answers may be worse than the model can do.</source>
-            <translation>{} Kvasir 改用 {} 格式；回答可能不如模型应有的水平。</translation>
-        </message>
-        <message>
-            <source>{} can't store this model's {}: its blocks of {} don't divide the head size {}. Use f16, bf16 or f32 for {}.</source>
-            <translation>{} 无法存储此模型的 {}：其大小为 {} 的块不能整除头大小 {}。请为 {} 使用 f16、bf16 或 f32。</translation>
-        </message>
-        <message>
-            <source>{} has no fast kernels for K in {} with V in {}: every token will be slower. f16 for both, or q8_0 for both, is fast.</source>
-            <translation>{} 没有适用于 K 为 {}、V 为 {} 的快速内核：每个词元都会更慢。都用 f16 或都用 q8_0 则很快。</translation>
-        </message>
-        <message>
-            <source>{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger.</source>
-            <translation>{} 个汇点和大小为 {} 的窗口需要 {} 个单元，而只有 {} 个：请缩小它们，或扩大上下文窗口。</translation>
-        </message>
-        <message>
-            <source>{} the compute buffers grow with the context window: they take {}.</source>
-            <translation>{} 计算缓冲区随上下文窗口增长：占用 {}。</translation>
-        </message>
-        <message>
-            <source>“{}” could not be read: {}. Check the disk and the file's permissions.</source>
-            <translation>无法读取“{}”：{}。请检查磁盘和文件权限。</translation>
-        </message>
-        <message>
-            <source>“{}” does not fit the other files of its model. Download it again.</source>
-            <translation>“{}”与其模型的其他文件不匹配。请重新下载。</translation>
-        </message>
-        <message>
-            <source>“{}” is a LoRA adapter, a change to another model. Choose that model's own file.</source>
-            <translation>“{}”是 LoRA 适配器，是对另一个模型的修改。请选择那个模型本身的文件。</translation>
-        </message>
-        <message>
-            <source>“{}” is a folder. Choose the .gguf file in it.</source>
-            <translation>“{}”是文件夹。请选择其中的 .gguf 文件。</translation>
-        </message>
-        <message>
-            <source>“{}” is an embedding model, which turns text into numbers. Choose a model that chats.</source>
-            <translation>“{}”是把文字变成数字的嵌入模型。请选择能对话的模型。</translation>
-        </message>
-        <message>
-            <source>“{}” is damaged: its header makes no sense. Download it again.</source>
-            <translation>“{}”已损坏：文件头无法理解。请重新下载。</translation>
-        </message>
-        <message>
-            <source>“{}” is empty: its download never began. Download it again.</source>
-            <translation>“{}”是空的：下载从未开始。请重新下载。</translation>
-        </message>
-        <message>
-            <source>“{}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.</source>
-            <translation>“{}”是比 GGUF 更旧的格式，已不再支持。请下载 .gguf 格式的模型。</translation>
-        </message>
-        <message>
-            <source>“{}” is incomplete: it ends too early, as in a broken download. Download it again.</source>
-            <translation>“{}”不完整：它过早结束，像是下载中断。请重新下载。</translation>
-        </message>
-        <message>
-            <source>“{}” is incomplete: only its first bytes are there. Download it again.</source>
-            <translation>“{}”不完整：只有开头的几个字节。请重新下载。</translation>
-        </message>
-        <message>
-            <source>“{}” is missing: the model is split into {} files. Download it into the folder of the others.</source>
-            <translation>缺少“{}”：该模型分为 {} 个文件。请把它下载到其他文件所在的文件夹。</translation>
-        </message>
-        <message>
-            <source>“{}” is one of {} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{}.gguf”.</source>
-            <translation>“{}”是模型的 {} 个文件之一，但被改名了。请恢复原名，其结尾为“-0000N-of-{}.gguf”。</translation>
-        </message>
-        <message>
-            <source>“{}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization.</source>
-            <translation>“{}”的权重格式是此版本 Kvasir 不认识的。请更新 Kvasir，或下载其他量化版本的模型。</translation>
-        </message>
-        <message>
-            <source>“{}” translates pictures or sound for another model. Choose that model's own file.</source>
-            <translation>“{}”为另一个模型转换图片或声音。请选择那个模型本身的文件。</translation>
-        </message>
-    </context>
-    <context>
-        <name>EngineDetails</name>
-        <message>
-            <source>Engine</source>
-            <translation>引擎</translation>
-        </message>
-        <message>
-            <source>End of the log</source>
-            <translation>日志末尾</translation>
-        </message>
-        <message>
-            <source>Copy all</source>
-            <translation>全部复制</translation>
-        </message>
-        <message>
-            <source>Copy versions, devices and the log, for a bug report</source>
-            <translation>复制版本、设备和日志，用于报告问题</translation>
-        </message>
-        <message>
-            <source>Start again</source>
-            <translation>重新启动</translation>
-        </message>
-        <message>
-            <source>Start the engine again; the model is loaded once more</source>
-            <translation>重新启动引擎；模型会再次加载</translation>
-        </message>
-        <message>
-            <source>State</source>
-            <translation>状态</translation>
-        </message>
-        <message>
-            <source>Versions</source>
-            <translation>版本</translation>
-        </message>
-        <message>
-            <source>Back ends</source>
-            <translation>后端</translation>
-        </message>
-        <message>
-            <source>CPU code</source>
-            <translation>CPU 代码</translation>
-        </message>
-        <message>
-            <source>{0} free of {1}</source>
-            <translation>可用 {0}，共 {1}</translation>
-        </message>
-        <message>
-            <source>This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) builds one that uses a graphics card.</source>
-            <translation>此 llama.cpp 构建只用 CPU 计算。“make run GPU=vulkan”（或 cuda、metal、hip）可构建使用显卡的版本。</translation>
-        </message>
-    </context>
-    <context>
-        <name>EngineNotices</name>
-        <message>
-            <source>“{0}” is not a GGUF file. Drop a file that ends in .gguf.</source>
-            <translation>“{0}”不是 GGUF 文件。请拖入以 .gguf 结尾的文件。</translation>
-        </message>
-        <message>
-            <source>There is no model to answer yet: choose one above. What you typed stays.</source>
-            <translation>还没有可以回答的模型：请在上方选择一个。你输入的内容会保留。</translation>
-        </message>
-        <message>
-            <source>The preferences could not be read, so the defaults hold. The old file is {0}.</source>
-            <translation>无法读取首选项，已使用默认值。旧文件保存为 {0}。</translation>
-        </message>
-        <message>
-            <source>The preferences were written by a newer Kvasir, so the defaults hold. The old file is {0}.</source>
-            <translation>首选项由更新版本的 Kvasir 写入，已使用默认值。旧文件保存为 {0}。</translation>
-        </message>
-        <message>
-            <source>Some preferences made no sense and are at their defaults. The file as it was is {0}.</source>
-            <translation>部分首选项无法理解，已恢复默认值。原文件保存为 {0}。</translation>
-        </message>
-        <message>
-            <source>The preferences file {0} can't be read, so the defaults hold and changes are not kept. Check who may read it.</source>
-            <translation>无法读取首选项文件 {0}，已使用默认值，更改不会保存。请检查其读取权限。</translation>
-        </message>
-        <message>
-            <source>The preferences can't be saved in {0}, so changes hold only until Kvasir closes. Check the folder's permissions and free space.</source>
-            <translation>无法把首选项保存到 {0}，更改只在 Kvasir 关闭之前有效。请检查文件夹权限和可用空间。</translation>
-        </message>
-        <message>
-            <source>This link is not opened: {0}</source>
-            <translation>不会打开此链接：{0}</translation>
-        </message>
-        <message>
-            <source>Open this link outside of Kvasir? {0}</source>
-            <translation>要在 Kvasir 之外打开此链接吗？{0}</translation>
-        </message>
-        <message>
-            <source>Open</source>
-            <translation>打开</translation>
-        </message>
-        <message>
-            <source>Something went wrong in the window. Your text is safe; the details help to report it.</source>
-            <translation>窗口出错。你的文字没有丢失；详情有助于报告问题。</translation>
-        </message>
-    </context>
-    <context>
-        <name>FullDialog</name>
-        <message>
-            <source>The cache is full</source>
-            <translation>缓存已满</translation>
-        </message>
-        <message>
-            <source>Leave it as it is</source>
-            <translation>保持原样</translation>
-        </message>
-        <message>
-            <source>The chat stays; a new chat starts with an empty cache</source>
-            <translation>对话保留；新对话从空缓存开始</translation>
-        </message>
-        <message>
-            <source>All {0} cells are in use, and the policy says to stop. How shall it go on?</source>
-            <translation>全部 {0} 个单元都已使用，策略要求停止。接下来怎么办？</translation>
-        </message>
-        <message>
-            <source>Slide, and keep the first tokens</source>
-            <translation>滑动，并保留最前面的词元</translation>
-        </message>
-        <message>
-            <source>The oldest tokens leave, the first ones stay and hold the quality. The chat may go on for ever.</source>
-            <translation>最旧的词元离开，最前面的保留以维持质量。对话可以一直继续。</translation>
-        </message>
-        <message>
-            <source>Drop the oldest turns, read the rest again</source>
-            <translation>丢弃最早的几轮，重新读取其余部分</translation>
-        </message>
-        <message>
-            <source>Exact about what is kept; each time the cache is full it costs this again.</source>
-            <translation>保留的部分是精确的；每次缓存满时都要再付出这些开销。</translation>
-        </message>
-        <message>
-            <source>A larger context window: {0} cells</source>
-            <translation>更大的上下文窗口：{0} 个单元</translation>
-        </message>
-        <message>
-            <source>The model is loaded again and the chat read again; nothing is forgotten.</source>
-            <translation>模型重新加载，对话重新读取；不会忘记任何内容。</translation>
-        </message>
-        <message>
-            <source>{0} cells with K and V in {1}</source>
-            <translation>{0} 个单元，K 和 V 用 {1}</translation>
-        </message>
-        <message>
-            <source>Twice the room in about the same memory, a little less exact. The chat is read again.</source>
-            <translation>几乎相同的内存下空间翻倍，精度略低。对话会重新读取。</translation>
-        </message>
-        <message>
-            <source>This model's memory can't give single tokens up.</source>
-            <translation>此模型的记忆无法放弃单个词元。</translation>
-        </message>
-        <message>
-            <source>The window is as long as the texts the model was trained on. RoPE scaling can stretch it.</source>
-            <translation>窗口已达到模型训练文本的长度。RoPE 缩放可以拉伸它。</translation>
-        </message>
-        <message>
-            <source>K and V are in the smallest type that is worth using already.</source>
-            <translation>K 和 V 已是值得使用的最小类型。</translation>
-        </message>
-        <message>
-            <source>There is too little free memory for it.</source>
-            <translation>可用内存不足。</translation>
-        </message>
-        <message>
-            <source>… MiB</source>
-            <translation>… MiB</translation>
-        </message>
-        <message>
-            <source>{0} · time unknown</source>
-            <translation>{0} · 时间未知</translation>
-        </message>
-        <message>
-            <source>{0} · {1} s</source>
-            <translation>{0} · {1} 秒</translation>
-        </message>
-    </context>
-    <context>
-        <name>KvSection</name>
-        <message>
-            <source>KV memory</source>
-            <translation>KV 内存</translation>
-        </message>
-        <message>
-            <source>Used</source>
-            <translation>已用</translation>
-        </message>
-        <message>
-            <source>Bytes of K and V in the cells in use</source>
-            <translation>使用中的单元里 K 和 V 的字节数</translation>
-        </message>
-        <message>
-            <source>Planned</source>
-            <translation>计划</translation>
-        </message>
-        <message>
-            <source>Bytes of K and V for all cells, as counted before the load</source>
-            <translation>加载前计算的所有单元的 K 和 V 字节数</translation>
-        </message>
-        <message>
-            <source>Allocated</source>
-            <translation>已分配</translation>
-        </message>
-        <message>
-            <source>Bytes of K and V for all cells, used or not</source>
-            <translation>所有单元（无论是否使用）的 K 和 V 字节数</translation>
-        </message>
-        <message>
-            <source>K type</source>
-            <translation>K 类型</translation>
-        </message>
-        <message>
-            <source>How keys are stored; q8_0 takes about half of f16</source>
-            <translation>键的存储方式；q8_0 约为 f16 的一半</translation>
-        </message>
-        <message>
-            <source>V type</source>
-            <translation>V 类型</translation>
-        </message>
-        <message>
-            <source>How values are stored; a quantized V needs flash attention</source>
-            <translation>值的存储方式；量化的 V 需要 Flash Attention</translation>
-        </message>
-        <message>
-            <source>Flash attention</source>
-            <translation>Flash Attention</translation>
-        </message>
-        <message>
-            <source>Attention without the large score matrix</source>
-            <translation>不生成大型分数矩阵的注意力计算</translation>
-        </message>
-        <message>
-            <source>Per token</source>
-            <translation>每个词元</translation>
-        </message>
-        <message>
-            <source>Bytes of K and V for one token, over all layers</source>
-            <translation>一个词元在所有层中的 K 和 V 字节数</translation>
-        </message>
-        <message>
-            <source>If every head had its own K and V</source>
-            <translation>若每个头都有自己的 K 和 V</translation>
-        </message>
-        <message>
-            <source>What one token would take with full multi-head attention</source>
-            <translation>使用完整多头注意力时一个词元的占用</translation>
-        </message>
-        <message>
-            <source>In f16</source>
-            <translation>用 f16 时</translation>
-        </message>
-        <message>
-            <source>What one token would take with K and V in f16</source>
-            <translation>K 和 V 用 f16 时一个词元的占用</translation>
-        </message>
-        <message>
-            <source>Both</source>
-            <translation>两者兼有</translation>
-        </message>
-        <message>
-            <source>Full multi-head attention in f16</source>
-            <translation>完整多头注意力且用 f16</translation>
-        </message>
-        <message>
-            <source>on</source>
-            <translation>开</translation>
-        </message>
-        <message>
-            <source>off</source>
-            <translation>关</translation>
-        </message>
-        <message>
-            <source>This model keeps a state instead of K and V: it does not grow with the text.</source>
-            <translation>此模型保存的是状态而不是 K 和 V：不会随文本增长。</translation>
-        </message>
-        <message>
-            <source>{0} a token</source>
-            <translation>每个词元 {0}</translation>
-        </message>
-        <message numerus="yes">
-            <source>%Ln layer(s)</source>
-            <translation>
-                <numerusform>%Ln 层</numerusform>
-            </translation>
-        </message>
-        <message numerus="yes">
-            <source>%Ln KV head(s)</source>
-            <translation>
-                <numerusform>%Ln 个 KV 头</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>{0} × {1} × {2} × {3} bytes</source>
-            <translation>{0} × {1} × {2} × {3} 字节</translation>
-        </message>
-        <message>
-            <source>2 × {0} × {1} × {2} × {3} bytes</source>
-            <translation>2 × {0} × {1} × {2} × {3} 字节</translation>
-        </message>
-        <message>
-            <source>{0} × {1} × ({2} × {3} + {4} × {5}) bytes</source>
-            <translation>{0} × {1} × ({2} × {3} + {4} × {5}) 字节</translation>
-        </message>
-    </context>
-    <context>
-        <name>MainWindow</name>
-        <message>
-            <source>Drop a .gguf file to load it</source>
-            <translation>拖入 .gguf 文件即可加载</translation>
-        </message>
-    </context>
-    <context>
-        <name>MemoryBar</name>
-        <message>
-            <source>RAM</source>
-            <translation>内存</translation>
-        </message>
-        <message>
-            <source>{0} of {1}</source>
-            <translation>{0} / {1}</translation>
-        </message>
-        <message>
-            <source>{0}: {1} of {2} in use, KV {3}</source>
-            <translation>{0}：已用 {1} / {2}，KV {3}</translation>
-        </message>
-        <message>
-            <source>Weights</source>
-            <translation>权重</translation>
-        </message>
-        <message>
-            <source>The model itself</source>
-            <translation>模型本身</translation>
-        </message>
-        <message>
-            <source>KV</source>
-            <translation>KV</translation>
-        </message>
-        <message>
-            <source>K and V of all cells, used or not; recurrent state too</source>
-            <translation>所有单元（无论是否使用）的 K 和 V；也包括循环状态</translation>
-        </message>
-        <message>
-            <source>Compute</source>
-            <translation>计算</translation>
-        </message>
-        <message>
-            <source>Buffers for computing; they grow with the micro-batch</source>
-            <translation>计算用缓冲区；随微批次增长</translation>
-        </message>
-        <message>
-            <source>Engine</source>
-            <translation>引擎</translation>
-        </message>
-        <message>
-            <source>What the engine needs beside: driver, libraries</source>
-            <translation>引擎另外需要的：驱动、库</translation>
-        </message>
-        <message>
-            <source>Others</source>
-            <translation>其他程序</translation>
-        </message>
-        <message>
-            <source>Other programs and the system</source>
-            <translation>其他程序和系统</translation>
-        </message>
-        <message>
-            <source>Free</source>
-            <translation>空闲</translation>
-        </message>
-        <message>
-            <source>Free for any program</source>
-            <translation>任何程序可用</translation>
-        </message>
-        <message>
-            <source>No driver tells what others use now: as it was when the engine started.</source>
-            <translation>没有驱动告知其他程序现在的用量：显示的是引擎启动时的情况。</translation>
-        </message>
-        <message>
-            <source>The GPU has gone. Check its power and driver, then restart the computer.</source>
-            <translation>GPU 已消失。请检查其供电和驱动，然后重启电脑。</translation>
-        </message>
-        <message>
-            <source>The driver was updated and the old one still runs: restart the computer to see its memory.</source>
-            <translation>驱动已更新，但旧驱动仍在运行：重启电脑后才能查看其内存。</translation>
-        </message>
-        <message>
-            <source>The driver lets only other users see its memory.</source>
-            <translation>驱动只允许其他用户查看其内存。</translation>
-        </message>
-        <message>
-            <source>The driver doesn't answer; it is asked again in a while.</source>
-            <translation>驱动没有应答；稍后会再次询问。</translation>
-        </message>
-    </context>
-    <context>
-        <name>ModelPicker</name>
-        <message>
-            <source>Loading {0} · {1}</source>
-            <translation>正在加载 {0} · {1}</translation>
-        </message>
-        <message>
-            <source>Models</source>
-            <translation>模型</translation>
-        </message>
-        <message>
-            <source>Open a file…</source>
-            <translation>打开文件…</translation>
-        </message>
-        <message>
-            <source>Load a GGUF file; its weights and its KV cache take memory</source>
-            <translation>加载 GGUF 文件；其权重和 KV 缓存占用内存</translation>
-        </message>
-        <message>
-            <source>Cancel</source>
-            <translation>取消</translation>
-        </message>
-        <message>
-            <source>Give up loading; what was loaded of it is freed</source>
-            <translation>放弃加载；已加载的部分会释放</translation>
-        </message>
-        <message>
-            <source>Loading</source>
-            <translation>加载中</translation>
-        </message>
-        <message>
-            <source>Or drop a .gguf file anywhere on the window</source>
-            <translation>或把 .gguf 文件拖到窗口任意处</translation>
-        </message>
-        <message>
-            <source>SmolLM2 135M, the starter</source>
-            <translation>SmolLM2 135M（入门模型）</translation>
-        </message>
-        <message>
-            <source>Recent</source>
-            <translation>最近</translation>
-        </message>
-    </context>
-    <context>
-        <name>NoticeBar</name>
-        <message>
-            <source>Information</source>
-            <translation>信息</translation>
-        </message>
-        <message>
-            <source>Warning</source>
-            <translation>警告</translation>
-        </message>
-        <message>
-            <source>Error</source>
-            <translation>错误</translation>
-        </message>
-        <message>
-            <source>Hide details</source>
-            <translation>隐藏详情</translation>
-        </message>
-        <message>
-            <source>Details</source>
-            <translation>详情</translation>
-        </message>
-        <message>
-            <source>What the engine wrote to its log</source>
-            <translation>引擎写入日志的内容</translation>
-        </message>
-        <message>
-            <source>Copy this notice with its details</source>
-            <translation>复制此通知及其详情</translation>
-        </message>
-        <message>
-            <source>Copy</source>
-            <translation>复制</translation>
-        </message>
-        <message>
-            <source>Close this notice</source>
-            <translation>关闭此通知</translation>
-        </message>
-        <message>
-            <source>Close</source>
-            <translation>关闭</translation>
-        </message>
-    </context>
-    <context>
-        <name>Numbers</name>
-        <message>
-            <source>{0} %</source>
-            <translation>{0}%</translation>
-        </message>
-    </context>
-    <context>
-        <name>PreferencesDialog</name>
-        <message>
-            <source>Preferences</source>
-            <translation>首选项</translation>
-        </message>
-        <message>
-            <source>Theme</source>
-            <translation>主题</translation>
-        </message>
-        <message>
-            <source>Accent colour</source>
-            <translation>强调色</translation>
-        </message>
-        <message>
-            <source>Text size</source>
-            <translation>文字大小</translation>
-        </message>
-        <message>
-            <source>Language</source>
-            <translation>语言</translation>
-        </message>
-        <message>
-            <source>System</source>
-            <translation>跟随系统</translation>
-        </message>
-        <message>
-            <source>Light</source>
-            <translation>浅色</translation>
-        </message>
-        <message>
-            <source>Dark</source>
-            <translation>深色</translation>
-        </message>
-        <message>
-            <source>Takes effect at once</source>
-            <translation>立即生效</translation>
-        </message>
-        <message>
-            <source>Blue</source>
-            <translation>蓝色</translation>
-        </message>
-        <message>
-            <source>Violet</source>
-            <translation>紫色</translation>
-        </message>
-        <message>
-            <source>Teal</source>
-            <translation>青色</translation>
-        </message>
-        <message>
-            <source>Rose</source>
-            <translation>玫红</translation>
-        </message>
-        <message>
-            <source>Graphite</source>
-            <translation>石墨</translation>
-        </message>
-        <message>
-            <source>The size of all text; Ctrl+= and Ctrl+- change it too</source>
-            <translation>所有文字的大小；也可用 Ctrl+= 和 Ctrl+- 调整</translation>
-        </message>
-        <message>
-            <source>Takes effect at once, without a restart</source>
-            <translation>立即生效，无需重启</translation>
-        </message>
-        <message>
-            <source>As the system</source>
-            <translation>跟随系统</translation>
-        </message>
-        <message>
-            <source>Kept in {0}</source>
-            <translation>保存在 {0}</translation>
-        </message>
-        <message>
-            <source>Close</source>
-            <translation>关闭</translation>
-        </message>
-        <message>
-            <source>Everything is kept already</source>
-            <translation>一切已保存</translation>
-        </message>
-    </context>
-    <context>
-        <name>PresetBar</name>
-        <message>
-            <source>Save as a preset…</source>
-            <translation>另存为预设…</translation>
-        </message>
-        <message>
-            <source>Remove a preset</source>
-            <translation>移除预设</translation>
-        </message>
-        <message>
-            <source>Copy as a llama-server command</source>
-            <translation>复制为 llama-server 命令</translation>
-        </message>
-        <message>
-            <source>The model with all of these settings as a command line of llama.cpp's own server</source>
-            <translation>把模型和所有这些设置写成 llama.cpp 自带服务器的命令行</translation>
-        </message>
-        <message>
-            <source>Save as a preset</source>
-            <translation>另存为预设</translation>
-        </message>
-        <message>
-            <source>A name for these settings; one that exists is replaced:</source>
-            <translation>为这些设置命名；已存在的同名预设会被替换：</translation>
-        </message>
-        <message>
-            <source>Preset: {0}</source>
-            <translation>预设：{0}</translation>
-        </message>
-        <message>
-            <source>Presets</source>
-            <translation>预设</translation>
-        </message>
-        <message>
-            <source>Chat</source>
-            <translation>聊天</translation>
-        </message>
-        <message>
-            <source>An endless chat: 4,096 cells in f16, sinks stay, the oldest tokens leave</source>
-            <translation>无尽的对话：4,096 个 f16 单元，汇点保留，最旧的词元离开</translation>
-        </message>
-        <message>
-            <source>Long context</source>
-            <translation>长上下文</translation>
-        </message>
-        <message>
-            <source>Up to 32,768 cells with K and V in q8_0: half the memory, hardly any loss</source>
-            <translation>最多 32,768 个单元，K 和 V 用 q8_0：内存减半，几乎无损</translation>
-        </message>
-        <message>
-            <source>Low memory</source>
-            <translation>低内存</translation>
-        </message>
-        <message>
-            <source>2,048 cells with K and V in q4_0 and small batches: the least memory, and less exact</source>
-            <translation>2,048 个单元，K 和 V 用 q4_0，小批次：内存最少，精度较低</translation>
-        </message>
-        <message>
-            <source>Exact</source>
-            <translation>精确</translation>
-        </message>
-        <message>
-            <source>Up to 8,192 cells in f16, nothing is evicted: the answer stops when the cache is full</source>
-            <translation>最多 8,192 个 f16 单元，不逐出：缓存满时回答停止</translation>
-        </message>
-        <message>
-            <source>Fills the fields; nothing changes until you apply</source>
-            <translation>填入各项；应用之前不会改变任何东西</translation>
-        </message>
-        <message>
-            <source>More about presets</source>
-            <translation>更多预设操作</translation>
-        </message>
-        <message>
-            <source>Save or remove presets, copy the settings</source>
-            <translation>保存或移除预设，复制设置</translation>
-        </message>
-    </context>
-    <context>
-        <name>Preview</name>
-        <message>
-            <source>What it would take</source>
-            <translation>会占用多少</translation>
-        </message>
-        <message>
-            <source>Put this into the context window</source>
-            <translation>填入上下文窗口</translation>
-        </message>
-        <message>
-            <source>Largest context window that fits</source>
-            <translation>放得下的最大上下文窗口</translation>
-        </message>
-        <message>
-            <source>KV {0} → {1} · {2} cells</source>
-            <translation>KV {0} → {1} · {2} 个单元</translation>
-        </message>
-        <message>
-            <source>It fits.</source>
-            <translation>放得下。</translation>
-        </message>
-        <message>
-            <source>RAM</source>
-            <translation>内存</translation>
-        </message>
-        <message>
-            <source>It does not fit: there is too little room on {0}.</source>
-            <translation>放不下：{0} 上空间不足。</translation>
-        </message>
-        <message>
-            <source>No context window fits</source>
-            <translation>没有放得下的上下文窗口</translation>
-        </message>
-        <message>
-            <source>Largest that fits: {0} tokens</source>
-            <translation>放得下的最大值：{0} 个词元</translation>
-        </message>
-    </context>
-    <context>
-        <name>Program</name>
-        <message>
-            <source>Open a model</source>
-            <translation>打开模型</translation>
-        </message>
-        <message>
-            <source>GGUF models (*.gguf)</source>
-            <translation>GGUF 模型 (*.gguf)</translation>
-        </message>
-        <message>
-            <source>All files (*)</source>
-            <translation>所有文件 (*)</translation>
-        </message>
-    </context>
-    <context>
-        <name>ProgressSection</name>
-        <message>
-            <source>Progress</source>
-            <translation>进度</translation>
-        </message>
-        <message>
-            <source>Reading the prompt: {0} of {1} tokens, {2} left</source>
-            <translation>正在读取提示词：{0} / {1} 个词元，还剩 {2}</translation>
-        </message>
-        <message>
-            <source>Loading: reading the file's header</source>
-            <translation>加载：读取文件头</translation>
-        </message>
-        <message>
-            <source>Loading: weights {0}</source>
-            <translation>加载：权重 {0}</translation>
-        </message>
-        <message>
-            <source>Loading: making the cache</source>
-            <translation>加载：创建缓存</translation>
-        </message>
-        <message>
-            <source>Loading: first tokens</source>
-            <translation>加载：首批词元</translation>
-        </message>
-    </context>
-    <context>
-        <name>RequestSection</name>
-        <message>
-            <source>Last request</source>
-            <translation>上一个请求</translation>
-        </message>
-        <message>
-            <source>Answer</source>
-            <translation>回答</translation>
-        </message>
-        <message>
-            <source>Tokens written per second</source>
-            <translation>每秒写出的词元数</translation>
-        </message>
-        <message>
-            <source>Prompt</source>
-            <translation>提示词</translation>
-        </message>
-        <message>
-            <source>Prompt tokens read per second</source>
-            <translation>每秒读取的提示词词元数</translation>
-        </message>
-        <message>
-            <source>First token</source>
-            <translation>首个词元</translation>
-        </message>
-        <message>
-            <source>Time from the request to the first token</source>
-            <translation>从请求到首个词元的时间</translation>
-        </message>
-        <message>
-            <source>Saved by reuse</source>
-            <translation>复用节省</translation>
-        </message>
-        <message>
-            <source>What reading the reused tokens again would have taken, at the speed last measured</source>
-            <translation>按最近测得的速度，重新读取复用的词元所需的时间</translation>
-        </message>
-        <message>
-            <source>Reused</source>
-            <translation>复用</translation>
-        </message>
-        <message>
-            <source>Prompt tokens that were in the cache already and cost nothing</source>
-            <translation>已在缓存中、无需任何开销的提示词词元</translation>
-        </message>
-        <message>
-            <source>Read</source>
-            <translation>读取</translation>
-        </message>
-        <message>
-            <source>Prompt tokens that had to be evaluated</source>
-            <translation>需要计算的提示词词元</translation>
-        </message>
-        <message>
-            <source>Evicted</source>
-            <translation>已逐出</translation>
-        </message>
-        <message>
-            <source>Cells freed during this request</source>
-            <translation>此请求期间释放的单元</translation>
-        </message>
-        <message>
-            <source>Read again</source>
-            <translation>重新读取</translation>
-        </message>
-        <message>
-            <source>Tokens evaluated a second time</source>
-            <translation>再次计算的词元</translation>
-        </message>
-        <message>
-            <source>tok/s</source>
-            <translation>词元/秒</translation>
-        </message>
-        <message>
-            <source>{0} of {1}</source>
-            <translation>{0} / {1}</translation>
-        </message>
-        <message>
-            <source>ms</source>
-            <translation>毫秒</translation>
-        </message>
-        <message>
-            <source>s</source>
-            <translation>秒</translation>
-        </message>
-    </context>
-    <context>
-        <name>SamplingPanel</name>
-        <message>
-            <source>Sampling</source>
-            <translation>采样</translation>
-        </message>
-        <message>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
-        </message>
-        <message>
-            <source>How the model should behave, for example: Answer briefly.</source>
-            <translation>模型应如何表现，例如：回答要简短。</translation>
-        </message>
-        <message>
-            <source>Stands before every chat. A change makes the next request read the whole chat again.</source>
-            <translation>位于每个对话之前。更改后，下一次请求会重新读取整个对话。</translation>
-        </message>
-        <message>
-            <source>Holds from the next message on; the chat is then read again once.</source>
-            <translation>从下一条消息起生效；届时对话会重新读取一次。</translation>
-        </message>
-        <message>
-            <source>Back to the defaults</source>
-            <translation>恢复默认值</translation>
-        </message>
-        <message>
-            <source>Takes all sampling settings back; the system prompt stays</source>
-            <translation>恢复所有采样设置；系统提示词保留</translation>
-        </message>
-    </context>
-    <context>
-        <name>SettingField</name>
-        <message>
-            <source>From {0} to {1}</source>
-            <translation>从 {0} 到 {1}</translation>
-        </message>
-        <message>
-            <source>Default: {0}</source>
-            <translation>默认：{0}</translation>
-        </message>
-        <message>
-            <source>on</source>
-            <translation>开</translation>
-        </message>
-        <message>
-            <source>off</source>
-            <translation>关</translation>
-        </message>
-        <message>
-            <source>This can't be used here: {0}</source>
-            <translation>这里不能使用：{0}</translation>
-        </message>
-        <message>
-            <source>A whole number from {0} to {1}, please.</source>
-            <translation>请输入 {0} 到 {1} 之间的整数。</translation>
-        </message>
-        <message>
-            <source>A number from {0} to {1}, please.</source>
-            <translation>请输入 {0} 到 {1} 之间的数字。</translation>
-        </message>
-    </context>
-    <context>
-        <name>Settings</name>
-        <message>
-            <source>Context window</source>
-            <translation>上下文窗口</translation>
-        </message>
-        <message>
-            <source>Tokens the cache has cells for, rounded up to a multiple of 256. KV memory grows in proportion.</source>
-            <translation>缓存单元可容纳的词元数，向上取整为 256 的倍数。KV 内存按比例增长。</translation>
-        </message>
-        <message>
-            <source>tokens</source>
-            <translation>词元</translation>
-        </message>
-        <message>
-            <source>as trained</source>
-            <translation>按训练长度</translation>
-        </message>
-        <message>
-            <source>K cache type</source>
-            <translation>K 缓存类型</translation>
-        </message>
-        <message>
-            <source>How keys are stored. q8_0 takes 53 % of f16 at next to no loss; q4_0 takes 28 % and costs accuracy, in K more than in V.</source>
-            <translation>键的存储方式。q8_0 占 f16 的 53%，几乎没有损失；q4_0 占 28%，会损失精度，K 比 V 更明显。</translation>
-        </message>
-        <message>
-            <source>V cache type</source>
-            <translation>V 缓存类型</translation>
-        </message>
-        <message>
-            <source>How values are stored. A quantized V needs flash attention.</source>
-            <translation>值的存储方式。量化的 V 需要 Flash Attention。</translation>
-        </message>
-        <message>
-            <source>Flash attention</source>
-            <translation>Flash Attention</translation>
-        </message>
-        <message>
-            <source>Computes attention without the large score matrix: less compute memory, and a must for a quantized V.</source>
-            <translation>不生成大型分数矩阵来计算注意力：计算内存更少，量化的 V 必须使用。</translation>
-        </message>
-        <message>
-            <source>KV cache on the GPU</source>
-            <translation>KV 缓存放在 GPU</translation>
-        </message>
-        <message>
-            <source>Off keeps the KV cache of offloaded layers in RAM: frees VRAM, and every token becomes much slower.</source>
-            <translation>关闭后，已卸载到 GPU 的层的 KV 缓存保留在内存中：释放显存，但每个词元都会慢很多。</translation>
-        </message>
-        <message>
-            <source>Full-size sliding-window cache</source>
-            <translation>完整的滑动窗口缓存</translation>
-        </message>
-        <message>
-            <source>Models with sliding-window layers keep only their window by default. On keeps everything: more memory, cheap edits.</source>
-            <translation>带滑动窗口层的模型默认只保留其窗口。开启后保留全部：内存更多，编辑更便宜。</translation>
-        </message>
-        <message>
-            <source>RoPE scaling</source>
-            <translation>RoPE 缩放</translation>
-        </message>
-        <message>
-            <source>Stretches positions so that a context beyond the trained length stays usable; short texts lose a little.</source>
-            <translation>拉伸位置，使超过训练长度的上下文仍可使用；短文本略有损失。</translation>
-        </message>
-        <message>
-            <source>from model</source>
-            <translation>取自模型</translation>
-        </message>
-        <message>
-            <source>RoPE base</source>
-            <translation>RoPE 基数</translation>
-        </message>
-        <message>
-            <source>Base frequency of the rotary position embedding.</source>
-            <translation>旋转位置编码的基频。</translation>
-        </message>
-        <message>
-            <source>RoPE frequency scale</source>
-            <translation>RoPE 频率缩放</translation>
-        </message>
-        <message>
-            <source>0.5 stretches the trained length to twice its size.</source>
-            <translation>0.5 会把训练长度拉伸到两倍。</translation>
-        </message>
-        <message>
-            <source>Batch</source>
-            <translation>批次</translation>
-        </message>
-        <message>
-            <source>Most tokens handed to llama.cpp in one call while a prompt is read.</source>
-            <translation>读取提示词时一次交给 llama.cpp 的最多词元数。</translation>
-        </message>
-        <message>
-            <source>Micro-batch</source>
-            <translation>微批次</translation>
-        </message>
-        <message>
-            <source>Tokens computed at once. Larger reads prompts faster on a GPU and needs a larger compute buffer.</source>
-            <translation>一次计算的词元数。更大时在 GPU 上读取提示词更快，但需要更大的计算缓冲区。</translation>
-        </message>
-        <message>
-            <source>Threads</source>
-            <translation>线程</translation>
-        </message>
-        <message>
-            <source>CPU threads for computing. Automatic takes one for each physical core.</source>
-            <translation>用于计算的 CPU 线程。自动时每个物理核心一个。</translation>
-        </message>
-        <message>
-            <source>automatic</source>
-            <translation>自动</translation>
-        </message>
-        <message>
-            <source>GPU layers</source>
-            <translation>GPU 层数</translation>
-        </message>
-        <message>
-            <source>Layers whose weights and KV cache lie on the GPU. Automatic takes as many as fit.</source>
-            <translation>权重和 KV 缓存放在 GPU 上的层数。自动时尽可能多。</translation>
-        </message>
-        <message>
-            <source>layers</source>
-            <translation>层</translation>
-        </message>
-        <message>
-            <source>Main GPU</source>
-            <translation>主 GPU</translation>
-        </message>
-        <message>
-            <source>The GPU that holds the whole model when it is not split.</source>
-            <translation>模型不拆分时存放整个模型的 GPU。</translation>
-        </message>
-        <message>
-            <source>Split over GPUs</source>
-            <translation>在多个 GPU 间拆分</translation>
-        </message>
-        <message>
-            <source>How several GPUs share a model: by layers, by rows, or not at all.</source>
-            <translation>多个 GPU 如何分担模型：按层、按行，或不拆分。</translation>
-        </message>
-        <message>
-            <source>Share of each GPU</source>
-            <translation>每个 GPU 的份额</translation>
-        </message>
-        <message>
-            <source>Proportions such as 3,1; empty lets llama.cpp divide by free memory.</source>
-            <translation>比例，例如 3,1；留空则由 llama.cpp 按可用内存分配。</translation>
-        </message>
-        <message>
-            <source>Map the file</source>
-            <translation>映射文件</translation>
-        </message>
-        <message>
-            <source>Reads weights straight from the file as they are needed: a fast start, and RAM that other programs can take back.</source>
-            <translation>按需直接从文件读取权重：启动快，内存可被其他程序收回。</translation>
-        </message>
-        <message>
-            <source>Repack weights for the CPU</source>
-            <translation>为 CPU 重排权重</translation>
-        </message>
-        <message>
-            <source>Faster on the CPU, at the price of RAM that can't be shared with the file.</source>
-            <translation>在 CPU 上更快，代价是内存不能与文件共享。</translation>
-        </message>
-        <message>
-            <source>When the cache is full</source>
-            <translation>缓存已满时</translation>
-        </message>
-        <message>
-            <source>stop ends the answer · window keeps the latest tokens · sinks also keeps the first ones, which holds the quality · recompute drops the oldest turns and reads the rest again.</source>
-            <translation>stop 结束回答 · window 保留最近的词元 · sinks 还保留最前面的词元以维持质量 · recompute 丢弃最早的几轮并重新读取其余部分。</translation>
-        </message>
-        <message>
-            <source>best for the model</source>
-            <translation>最适合该模型</translation>
-        </message>
-        <message>
-            <source>Sinks</source>
-            <translation>汇点</translation>
-        </message>
-        <message>
-            <source>First tokens that are never evicted. Four are enough to hold the quality (StreamingLLM).</source>
-            <translation>从不逐出的最前面的词元。四个就足以维持质量 (StreamingLLM)。</translation>
-        </message>
-        <message>
-            <source>Window</source>
-            <translation>窗口</translation>
-        </message>
-        <message>
-            <source>Most recent tokens kept beside the sinks. Smaller than the context window answers faster and forgets sooner.</source>
-            <translation>除汇点外保留的最近词元数。小于上下文窗口时回答更快，也忘得更早。</translation>
-        </message>
-        <message>
-            <source>all the room</source>
-            <translation>全部空间</translation>
-        </message>
-        <message>
-            <source>Evicted at a time</source>
-            <translation>每次逐出</translation>
-        </message>
-        <message>
-            <source>Cells freed at once when the window is full.</source>
-            <translation>窗口已满时一次释放的单元数。</translation>
-        </message>
-        <message>
-            <source>an eighth of the window</source>
-            <translation>窗口的八分之一</translation>
-        </message>
-        <message>
-            <source>Keep the system prompt</source>
-            <translation>保留系统提示词</translation>
-        </message>
-        <message>
-            <source>The system prompt counts as sinks and is never evicted.</source>
-            <translation>系统提示词算作汇点，从不逐出。</translation>
-        </message>
-        <message>
-            <source>Evict whole turns</source>
-            <translation>整轮逐出</translation>
-        </message>
-        <message>
-            <source>turn never leaves half a finished message in the cache; token frees exactly the chunk.</source>
-            <translation>turn 不会在缓存中留下半条已完成的消息；token 恰好释放一块。</translation>
-        </message>
-        <message>
-            <source>Temperature</source>
-            <translation>温度</translation>
-        </message>
-        <message>
-            <source>0 always takes the most likely token.</source>
-            <translation>0 总是取最可能的词元。</translation>
-        </message>
-        <message>
-            <source>Top-k</source>
-            <translation>Top-k</translation>
-        </message>
-        <message>
-            <source>Only the k most likely tokens; 0 is all.</source>
-            <translation>只考虑最可能的 k 个词元；0 为全部。</translation>
-        </message>
-        <message>
-            <source>Top-p</source>
-            <translation>Top-p</translation>
-        </message>
-        <message>
-            <source>The smallest set of tokens with this probability; 1 is all.</source>
-            <translation>达到此概率的最小词元集合；1 为全部。</translation>
-        </message>
-        <message>
-            <source>Min-p</source>
-            <translation>Min-p</translation>
-        </message>
-        <message>
-            <source>Drops tokens less likely than this share of the best one.</source>
-            <translation>舍弃概率低于最佳词元此比例的词元。</translation>
-        </message>
-        <message>
-            <source>Repeat penalty</source>
-            <translation>重复惩罚</translation>
-        </message>
-        <message>
-            <source>Above 1 makes recent tokens less likely.</source>
-            <translation>大于 1 会降低最近词元的概率。</translation>
-        </message>
-        <message>
-            <source>Presence penalty</source>
-            <translation>出现惩罚</translation>
-        </message>
-        <message>
-            <source>Subtracted once a token has appeared.</source>
-            <translation>词元出现过后减去此值。</translation>
-        </message>
-        <message>
-            <source>Frequency penalty</source>
-            <translation>频率惩罚</translation>
-        </message>
-        <message>
-            <source>Subtracted for each appearance of a token.</source>
-            <translation>词元每出现一次减去此值。</translation>
-        </message>
-        <message>
-            <source>Penalty range</source>
-            <translation>惩罚范围</translation>
-        </message>
-        <message>
-            <source>How many recent tokens the penalties look at.</source>
-            <translation>惩罚所考虑的最近词元数。</translation>
-        </message>
-        <message>
-            <source>Seed</source>
-            <translation>种子</translation>
-        </message>
-        <message>
-            <source>The same seed gives the same text. Random draws one and shows it.</source>
-            <translation>相同的种子给出相同的文字。随机会抽取一个并显示出来。</translation>
-        </message>
-        <message>
-            <source>random</source>
-            <translation>随机</translation>
-        </message>
-        <message>
-            <source>Longest answer</source>
-            <translation>最长回答</translation>
-        </message>
-        <message>
-            <source>The answer ends after this many tokens.</source>
-            <translation>回答在这么多词元后结束。</translation>
-        </message>
-        <message>
-            <source>no limit</source>
-            <translation>不限</translation>
-        </message>
-        <message>
-            <source>Ignore the end of the turn</source>
-            <translation>忽略轮次结束</translation>
-        </message>
-        <message>
-            <source>Goes on after the model wants to stop; for measurements.</source>
-            <translation>在模型想停止后继续；用于测量。</translation>
-        </message>
-    </context>
-    <context>
-        <name>SetupForm</name>
-        <message>
-            <source>Cache</source>
-            <translation>缓存</translation>
-        </message>
-        <message>
-            <source>When the cache is full</source>
-            <translation>缓存已满时</translation>
-        </message>
-        <message>
-            <source>Model</source>
-            <translation>模型</translation>
-        </message>
-        <message>
-            <source>from the next message</source>
-            <translation>从下一条消息起</translation>
-        </message>
-        <message>
-            <source>needs a reload</source>
-            <translation>需要重新加载</translation>
-        </message>
-        <message>
-            <source>Context window</source>
-            <translation>上下文窗口</translation>
-        </message>
-        <message>
-            <source>Slide to see what each context window costs; nothing changes until you apply</source>
-            <translation>滑动查看各上下文窗口的开销；应用之前不会改变任何东西</translation>
-        </message>
-        <message>
-            <source>llama.cpp sees no GPU here.</source>
-            <translation>llama.cpp 在这里没有发现 GPU。</translation>
-        </message>
-        <message>
-            <source>There is only one GPU.</source>
-            <translation>只有一个 GPU。</translation>
-        </message>
-    </context>
-    <context>
-        <name>SetupPanel</name>
-        <message>
-            <source>{0} tokens</source>
-            <translation>{0} 个词元</translation>
-        </message>
-        <message>
-            <source>K and V in {0}</source>
-            <translation>K 和 V 用 {0}</translation>
-        </message>
-        <message>
-            <source>micro-batch {0}</source>
-            <translation>微批次 {0}</translation>
-        </message>
-        <message>
-            <source>as many GPU layers as fit</source>
-            <translation>尽可能多的 GPU 层</translation>
-        </message>
-        <message>
-            <source>flash attention {0}</source>
-            <translation>Flash Attention {0}</translation>
-        </message>
-        <message>
-            <source>Apply and reload</source>
-            <translation>应用并重新加载</translation>
-        </message>
-        <message>
-            <source>Apply</source>
-            <translation>应用</translation>
-        </message>
-        <message>
-            <source>Takes effect with the next message; nothing is loaded again.</source>
-            <translation>从下一条消息起生效；无需重新加载。</translation>
-        </message>
-        <message>
-            <source>The model is loaded again.</source>
-            <translation>模型会重新加载。</translation>
-        </message>
-        <message>
-            <source>The model is loaded again; the chat stays, and is read again with the next message.</source>
-            <translation>模型会重新加载；对话保留，并随下一条消息重新读取。</translation>
-        </message>
-        <message>
-            <source>The model is loaded again: about {0} s.</source>
-            <translation>模型会重新加载：约 {0} 秒。</translation>
-        </message>
-        <message>
-            <source>The model is loaded again and the chat of {0} tokens read again with the next message: about {1} s.</source>
-            <translation>模型会重新加载，{0} 个词元的对话随下一条消息重新读取：约 {1} 秒。</translation>
-        </message>
-        <message>
-            <source>Settings</source>
-            <translation>设置</translation>
-        </message>
-        <message>
-            <source>Make it fit</source>
-            <translation>使其放得下</translation>
-        </message>
-        <message>
-            <source>Changes that fit, smallest loss first; nothing is loaded until you apply</source>
-            <translation>放得下的改动，损失最小的在前；应用之前不会加载</translation>
-        </message>
-        <message>
-            <source>Reset</source>
-            <translation>重置</translation>
-        </message>
-        <message>
-            <source>Back to what is in force now</source>
-            <translation>恢复到当前生效的设置</translation>
-        </message>
-        <message>
-            <source>Put these settings in force; the chat stays</source>
-            <translation>使这些设置生效；对话保留</translation>
-        </message>
-    </context>
-    <context>
-        <name>SidePanel</name>
-        <message>
-            <source>Panel</source>
-            <translation>面板</translation>
-        </message>
-        <message>
-            <source>Hide the panel (F9 shows it again)</source>
-            <translation>隐藏面板（按 F9 重新显示）</translation>
-        </message>
-        <message>
-            <source>Hide the panel</source>
-            <translation>隐藏面板</translation>
-        </message>
-    </context>
-    <context>
-        <name>Timeline</name>
-        <message>
-            <source>The last five minutes</source>
-            <translation>最近五分钟</translation>
-        </message>
-        <message>
-            <source>Area: cells in use. Line: tokens written per second.
+<context>
+    <name>Actions</name>
+    <message>
+        <source>All commands…</source>
+        <translation>所有命令…</translation>
+    </message>
+    <message>
+        <source>Find a command by typing part of its name</source>
+        <translation>输入名称的一部分来查找命令</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Send what is typed; only its own tokens are read</source>
+        <translation>发送已输入的内容；只需读取它自身的词元</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Stop the answer; its text stays</source>
+        <translation>停止回答；已写出的文字保留</translation>
+    </message>
+    <message>
+        <source>Answer again</source>
+        <translation>重新回答</translation>
+    </message>
+    <message>
+        <source>Start with an empty chat; this one stays in the list</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another version of the last answer; the prompt stays in the cache, so it starts at once</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue the answer</source>
+        <translation>继续回答</translation>
+    </message>
+    <message>
+        <source>Let the last answer go on where it ended; nothing is read again</source>
+        <translation>让上一个回答从结束处继续；无需重新读取</translation>
+    </message>
+    <message>
+        <source>Edit your last message</source>
+        <translation>编辑你的上一条消息</translation>
+    </message>
+    <message>
+        <source>Put your last message back into the composer; what follows the change is read again</source>
+        <translation>把你的上一条消息放回输入框；改动之后的内容会重新读取</translation>
+    </message>
+    <message>
+        <source>Copy the last answer</source>
+        <translation>复制上一个回答</translation>
+    </message>
+    <message>
+        <source>Copy the last answer as Markdown</source>
+        <translation>以 Markdown 复制上一个回答</translation>
+    </message>
+    <message>
+        <source>Copy the whole chat</source>
+        <translation>复制整个对话</translation>
+    </message>
+    <message>
+        <source>Copy all messages as Markdown</source>
+        <translation>以 Markdown 复制所有消息</translation>
+    </message>
+    <message>
+        <source>Go to the composer</source>
+        <translation>转到输入框</translation>
+    </message>
+    <message>
+        <source>Move the keyboard to the composer</source>
+        <translation>把键盘焦点移到输入框</translation>
+    </message>
+    <message>
+        <source>Go to the messages</source>
+        <translation>转到消息</translation>
+    </message>
+    <message>
+        <source>Move the keyboard to the messages</source>
+        <translation>把键盘焦点移到消息区</translation>
+    </message>
+    <message>
+        <source>Jump to the end</source>
+        <translation>跳到末尾</translation>
+    </message>
+    <message>
+        <source>Show the newest message and follow it</source>
+        <translation>显示最新消息并跟随</translation>
+    </message>
+    <message>
+        <source>Attach files…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Put the text of files into the message; their tokens are counted before it is sent</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show or hide the chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show or hide the list of chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search in all chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find words in titles, messages and files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat above</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open the chat above this one in the list</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat below</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open the chat below this one in the list</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type another title for this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pin or unpin this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep this chat at the top of the list, or not</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete this chat; it can be undone for a while</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export this chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write this chat to a Markdown or JSON file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export all chats…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write all chats to one file, losing nothing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import chats…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Read chats exported from Kvasir, ChatGPT or llama.cpp&apos;s web page</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Finish an answer when another chat is opened</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>On: the answer goes on being written. Off: it is stopped, and its text stays</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>选择模型…</translation>
+    </message>
+    <message>
+        <source>Show the starter and the recent models</source>
+        <translation>显示入门模型和最近用过的模型</translation>
+    </message>
+    <message>
+        <source>Open a model file…</source>
+        <translation>打开模型文件…</translation>
+    </message>
+    <message>
+        <source>Load a GGUF file in place of the model; the chat is read again by the new one</source>
+        <translation>加载一个 GGUF 文件替换当前模型；新模型会重新读取对话</translation>
+    </message>
+    <message>
+        <source>Cancel loading</source>
+        <translation>取消加载</translation>
+    </message>
+    <message>
+        <source>Give up loading the model</source>
+        <translation>放弃加载模型</translation>
+    </message>
+    <message>
+        <source>Unload the model</source>
+        <translation>卸载模型</translation>
+    </message>
+    <message>
+        <source>Give all of the model&apos;s memory back</source>
+        <translation>释放模型占用的全部内存</translation>
+    </message>
+    <message>
+        <source>About the engine…</source>
+        <translation>关于引擎…</translation>
+    </message>
+    <message>
+        <source>Show versions, back ends, devices and the log</source>
+        <translation>显示版本、后端、设备和日志</translation>
+    </message>
+    <message>
+        <source>Show or hide the panel</source>
+        <translation>显示或隐藏面板</translation>
+    </message>
+    <message>
+        <source>Show or hide the panel at the side</source>
+        <translation>显示或隐藏侧边面板</translation>
+    </message>
+    <message>
+        <source>Show the cache</source>
+        <translation>显示缓存</translation>
+    </message>
+    <message>
+        <source>Show what the KV cache holds</source>
+        <translation>显示 KV 缓存中的内容</translation>
+    </message>
+    <message>
+        <source>Model and cache settings</source>
+        <translation>模型与缓存设置</translation>
+    </message>
+    <message>
+        <source>Show what the model is loaded with, and what other settings would take</source>
+        <translation>显示模型加载时的设置，以及其他设置会占用多少</translation>
+    </message>
+    <message>
+        <source>Sampling and system prompt</source>
+        <translation>采样与系统提示词</translation>
+    </message>
+    <message>
+        <source>Show how the next answer is sampled</source>
+        <translation>显示下一个回答的采样方式</translation>
+    </message>
+    <message>
+        <source>Detach or attach the panel</source>
+        <translation>分离或停靠面板</translation>
+    </message>
+    <message>
+        <source>Give the panel a window of its own</source>
+        <translation>让面板成为独立窗口</translation>
+    </message>
+    <message>
+        <source>Move the panel to the other side</source>
+        <translation>把面板移到另一侧</translation>
+    </message>
+    <message>
+        <source>Move the panel left or right</source>
+        <translation>把面板移到左侧或右侧</translation>
+    </message>
+    <message>
+        <source>Close all notices</source>
+        <translation>关闭所有通知</translation>
+    </message>
+    <message>
+        <source>Preferences…</source>
+        <translation>首选项…</translation>
+    </message>
+    <message>
+        <source>Theme, text size, accent colour and language</source>
+        <translation>主题、文字大小、强调色和语言</translation>
+    </message>
+    <message>
+        <source>Next theme</source>
+        <translation>下一个主题</translation>
+    </message>
+    <message>
+        <source>Go from system to light to dark</source>
+        <translation>依次切换：跟随系统、浅色、深色</translation>
+    </message>
+    <message>
+        <source>Larger text</source>
+        <translation>放大文字</translation>
+    </message>
+    <message>
+        <source>Make all text larger</source>
+        <translation>放大所有文字</translation>
+    </message>
+    <message>
+        <source>Smaller text</source>
+        <translation>缩小文字</translation>
+    </message>
+    <message>
+        <source>Make all text smaller</source>
+        <translation>缩小所有文字</translation>
+    </message>
+    <message>
+        <source>Normal text size</source>
+        <translation>正常文字大小</translation>
+    </message>
+    <message>
+        <source>Take text back to its normal size</source>
+        <translation>把文字恢复到正常大小</translation>
+    </message>
+    <message>
+        <source>Next language</source>
+        <translation>下一种语言</translation>
+    </message>
+    <message>
+        <source>Switch between English and Chinese</source>
+        <translation>在英语和中文之间切换</translation>
+    </message>
+    <message>
+        <source>Full screen</source>
+        <translation>全屏</translation>
+    </message>
+    <message>
+        <source>Fill the screen, or go back to a window</source>
+        <translation>占满屏幕，或恢复为窗口</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>退出</translation>
+    </message>
+    <message>
+        <source>Close Kvasir; an answer under way is stopped</source>
+        <translation>关闭 Kvasir；正在写的回答会停止</translation>
+    </message>
+</context>
+<context>
+    <name>Attaching</name>
+    <message>
+        <source>Attach files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text, Markdown, code and PDF (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t be read. Check that it is there and who may read it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is too large to attach. Attach the part of it that matters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is not text. Text, Markdown, code and PDF files can be attached.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is empty.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is locked with a password. Save a copy without one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is a damaged PDF. Save it again with another program.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” holds pictures of text and no text. Run text recognition on it first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CachePanel</name>
+    <message>
+        <source>Cache</source>
+        <translation>缓存</translation>
+    </message>
+    <message>
+        <source>Last five minutes</source>
+        <translation>最近五分钟</translation>
+    </message>
+</context>
+<context>
+    <name>CellStrip</name>
+    <message>
+        <source>Cells</source>
+        <translation>缓存单元</translation>
+    </message>
+    <message>
+        <source>Arrow keys go from cell to cell; Enter shows the message that a cell belongs to</source>
+        <translation>方向键在单元之间移动；Enter 显示单元所属的消息</translation>
+    </message>
+</context>
+<context>
+    <name>CellsSection</name>
+    <message>
+        <source>Cells</source>
+        <translation>缓存单元</translation>
+    </message>
+    <message>
+        <source>System</source>
+        <translation>系统</translation>
+    </message>
+    <message>
+        <source>Cells of the system prompt</source>
+        <translation>系统提示词的单元</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>你</translation>
+    </message>
+    <message>
+        <source>Cells of your messages</source>
+        <translation>你的消息的单元</translation>
+    </message>
+    <message>
+        <source>Assistant</source>
+        <translation>助手</translation>
+    </message>
+    <message>
+        <source>Cells of the answers</source>
+        <translation>回答的单元</translation>
+    </message>
+    <message>
+        <source>Other</source>
+        <translation>其他</translation>
+    </message>
+    <message>
+        <source>Cells of tools and of the template</source>
+        <translation>工具和模板的单元</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>Cells that hold nothing yet</source>
+        <translation>尚未存放内容的单元</translation>
+    </message>
+    <message>
+        <source>Sinks</source>
+        <translation>汇点</translation>
+    </message>
+    <message>
+        <source>First tokens, never evicted; they hold the quality</source>
+        <translation>最前面的词元，从不逐出；它们维持质量</translation>
+    </message>
+    <message>
+        <source>Reused</source>
+        <translation>复用</translation>
+    </message>
+    <message>
+        <source>Cells that the last request found filled, at no cost</source>
+        <translation>上一个请求发现已填好、无需开销的单元</translation>
+    </message>
+    <message>
+        <source>Evicted</source>
+        <translation>已逐出</translation>
+    </message>
+    <message>
+        <source>Tokens without cells; the model no longer sees them</source>
+        <translation>没有单元的词元；模型不再看到它们</translation>
+    </message>
+    <message>
+        <source>of {0} cells</source>
+        <translation>/ {0} 个单元</translation>
+    </message>
+    <message numerus="yes">
+        <source>1 square = %Ln cell(s)</source>
+        <translation>
+            <numerusform>1 格 = %Ln 个单元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Next eviction in %Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln 个词元后开始逐出</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Cell {0}</source>
+        <translation>单元 {0}</translation>
+    </message>
+    <message>
+        <source>Cells {0}–{1}</source>
+        <translation>单元 {0}–{1}</translation>
+    </message>
+    <message>
+        <source>{0} · free</source>
+        <translation>{0} · 空闲</translation>
+    </message>
+    <message>
+        <source>position {0}</source>
+        <translation>位置 {0}</translation>
+    </message>
+    <message>
+        <source>sink</source>
+        <translation>汇点</translation>
+    </message>
+    <message>
+        <source>reused</source>
+        <translation>复用</translation>
+    </message>
+    <message>
+        <source>template</source>
+        <translation>模板</translation>
+    </message>
+    <message>
+        <source>{0}, message {1}</source>
+        <translation>{0}，第 {1} 条消息</translation>
+    </message>
+</context>
+<context>
+    <name>ChatDesk</name>
+    <message>
+        <source>The chat was deleted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All of it, to import again (*.json)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Markdown, to read (*.md)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chats could not be written to {0}. Choose another folder.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) exported to {0}.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats of Kvasir, ChatGPT and llama.cpp, Markdown (*.json *.jsonl *.zip *.md)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation type="unfinished">所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t be read. Check that it is there and whole.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is too large to import. Export fewer chats at a time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is no file of chats that Kvasir knows: its own, ChatGPT&apos;s, llama.cpp&apos;s, or Markdown.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” was written by a newer Kvasir. Update this one first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) imported.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) were here already.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s) deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The file of the chats was damaged. %Ln message(s) were brought over; the old file is {0}.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The chats were written by a newer Kvasir, so this one leaves them alone and keeps nothing. Update Kvasir to see them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The disk is full, so what is said now is not kept yet. Free some space: it is written as soon as there is room.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chats can&apos;t be written to {0}, so what is said now is not kept yet. Check the folder&apos;s permissions.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Everything that was said is kept again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatList</name>
+    <message>
+        <source>Today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation type="unfinished">新对话</translation>
+    </message>
+    <message>
+        <source>Nothing found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%Ln chat(s) found</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChatSession</name>
+    <message>
+        <source>{0} tok/s</source>
+        <translation>{0} 词元/秒</translation>
+    </message>
+    <message>
+        <source>{0} reused</source>
+        <translation>复用 {0}</translation>
+    </message>
+    <message>
+        <source>seed {0}</source>
+        <translation>种子 {0}</translation>
+    </message>
+    <message>
+        <source>The answer broke off here. Its text is safe; it can be continued or answered again.</source>
+        <translation>回答在此中断。文字没有丢失；可以继续，也可以重新回答。</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>The longest answer allowed was reached.</source>
+        <translation>已达到允许的最长回答。</translation>
+    </message>
+    <message>
+        <source>The cache is full.</source>
+        <translation>缓存已满。</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>What would you like to do?</source>
+        <translation>想做什么？</translation>
+    </message>
+    <message>
+        <source>Search commands</source>
+        <translation>搜索命令</translation>
+    </message>
+    <message>
+        <source>Type part of a name; ↑ ↓ choose, Enter does it, Esc closes</source>
+        <translation>输入名称的一部分；↑ ↓ 选择，Enter 执行，Esc 关闭</translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Ask anything…</source>
+        <translation>想问什么都可以…</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>发送</translation>
+    </message>
+    <message>
+        <source>Send (Enter)</source>
+        <translation>发送 (Enter)</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Stop (Esc); what is written so far stays</source>
+        <translation>停止 (Esc)；已写出的内容保留</translation>
+    </message>
+    <message>
+        <source>Will be sent when the model is ready</source>
+        <translation>模型就绪后发送</translation>
+    </message>
+    <message>
+        <source>Esc to stop</source>
+        <translation>按 Esc 停止</translation>
+    </message>
+    <message>
+        <source>Editing your message  ·  Esc to leave it as it was</source>
+        <translation>正在编辑你的消息  ·  按 Esc 保持原样</translation>
+    </message>
+    <message>
+        <source>Enter to send  ·  Shift+Enter for a new line</source>
+        <translation>Enter 发送  ·  Shift+Enter 换行</translation>
+    </message>
+    <message numerus="yes">
+        <source>Too long by %Ln token(s)</source>
+        <translation>
+            <numerusform>超出 %Ln 个词元</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{used} / {room} tokens</source>
+        <translation>{used} / {room} 个词元</translation>
+    </message>
+</context>
+<context>
+    <name>DevicePreview</name>
+    <message>
+        <source>RAM</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>{0}, {1} free</source>
+        <translation>{0}，可用 {1}</translation>
+    </message>
+    <message>
+        <source>{0} → {1}</source>
+        <translation>{0} → {1}</translation>
+    </message>
+    <message>
+        <source>{0} now: {1}</source>
+        <translation>{0} 现在：{1}</translation>
+    </message>
+    <message>
+        <source>{0} then: {1} of {2} free</source>
+        <translation>{0} 之后：{2} 中可用 {1}</translation>
+    </message>
+    <message>
+        <source>As it is now: weights, KV, compute</source>
+        <translation>现在：权重、KV、计算</translation>
+    </message>
+    <message>
+        <source>As it would be: weights, KV, compute, and what stays free</source>
+        <translation>之后：权重、KV、计算，以及剩余空闲</translation>
+    </message>
+</context>
+<context>
+    <name>Engine</name>
+    <message>
+        <source>A context window of {} tokens needs {} for K and V, and {} are free: make it smaller, or choose q8_0 or q4_0 for K and V.</source>
+        <translation>{} 个词元的上下文窗口需要 {} 存放 K 和 V，而可用内存为 {}：请缩小窗口，或为 K 和 V 选择 q8_0 或 q4_0。</translation>
+    </message>
+    <message>
+        <source>A context window of {} tokens needs {} for K and V: make it smaller.</source>
+        <translation>{} 个词元的上下文窗口需要 {} 存放 K 和 V：请缩小窗口。</translation>
+    </message>
+    <message>
+        <source>An eviction of {} tokens would empty the window of {}: choose at most {}.</source>
+        <translation>一次逐出 {} 个词元会清空大小为 {} 的窗口：请最多选择 {}。</translation>
+    </message>
+    <message>
+        <source>Batches have {} tokens, not {}: no more fit the context.</source>
+        <translation>批次为 {} 个词元而不是 {}：上下文容不下更多。</translation>
+    </message>
+    <message>
+        <source>Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip).</source>
+        <translation>Kvasir 只在 CPU 上运行：它的 llama.cpp 构建时没有包含 GPU 支持。要使用 GPU，请用 `make run GPU=vulkan`（或 cuda、metal、hip）重新构建。</translation>
+    </message>
+    <message>
+        <source>Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower.</source>
+        <translation>Kvasir 只在 CPU 上运行：{} 没有找到 GPU。可能缺少显卡驱动；没有 GPU 一切照常，只是更慢。</translation>
+    </message>
+    <message>
+        <source>Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.</source>
+        <translation>内存不足。更小的上下文窗口、K 和 V 用 q8_0，或更小的模型会有帮助。</translation>
+    </message>
+    <message>
+        <source>Micro-batches have {} tokens, not {}: no more fit a batch.</source>
+        <translation>微批次为 {} 个词元而不是 {}：一个批次容不下更多。</translation>
+    </message>
+    <message>
+        <source>No RPC worker answers at {}: start one there, or remove it from the settings.</source>
+        <translation>{} 处没有 RPC 工作进程应答：请在那里启动一个，或从设置中移除。</translation>
+    </message>
+    <message>
+        <source>No model is loaded: choose one first.</source>
+        <translation>尚未加载模型：请先选择一个。</translation>
+    </message>
+    <message>
+        <source>Something went wrong inside Kvasir. Your text is safe; try again.</source>
+        <translation>Kvasir 内部出错。你的文字没有丢失；请重试。</translation>
+    </message>
+    <message>
+        <source>The file {} of Kvasir is damaged and is left out: install Kvasir again.</source>
+        <translation>Kvasir 的文件 {} 已损坏，因此未被加载：请重新安装 Kvasir。</translation>
+    </message>
+    <message>
+        <source>The cache could not be copied.</source>
+        <translation>无法复制缓存。</translation>
+    </message>
+    <message>
+        <source>Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
+        <translation>缓存已满：最早的几轮已被丢弃，{} 个词元将重新读取。</translation>
+    </message>
+    <message>
+        <source>The disk with “{}” has {} free, and {} are still to come: make room, or choose a smaller file.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The disk with “{}” is full: make room, then resume the download.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine can&apos;t be started: close other programs, or install Kvasir again.</source>
+        <translation>引擎无法启动：请关闭其他程序，或重新安装 Kvasir。</translation>
+    </message>
+    <message>
+        <source>The engine crashed {} ({}). Your text is safe; try again, or choose other settings.</source>
+        <translation>引擎崩溃（{1}）。你的文字没有丢失；请重试，或选择其他设置。</translation>
+    </message>
+    <message>
+        <source>The engine ended unexpectedly {} (exit code {}). Your text is safe; try again.</source>
+        <translation>引擎意外结束（退出码 {1}）。你的文字没有丢失；请重试。</translation>
+    </message>
+    <message>
+        <source>The engine got a command it does not know.</source>
+        <translation>引擎收到了它不认识的命令。</translation>
+    </message>
+    <message>
+        <source>The engine stopped again and again and is not started any more. Choose another model or smaller settings.</source>
+        <translation>引擎一再停止，不再自动启动。请选择其他模型或更小的设置。</translation>
+    </message>
+    <message>
+        <source>The engine was ended by the system, usually because memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.</source>
+        <translation>引擎被系统结束，通常是因为内存不足。更小的上下文窗口、K 和 V 用 q8_0，或更小的模型会有帮助。</translation>
+    </message>
+    <message>
+        <source>The model gave no result for this token.</source>
+        <translation>模型没有为这个词元给出结果。</translation>
+    </message>
+    <message>
+        <source>The model loads but can&apos;t compute with these settings: try f16 for K and V, or fewer GPU layers.</source>
+        <translation>模型可以加载，但用这些设置无法计算：请尝试 K 和 V 用 f16，或减少 GPU 层数。</translation>
+    </message>
+    <message>
+        <source>The model was taken out of memory before this was answered.</source>
+        <translation>回答之前模型已从内存中移出。</translation>
+    </message>
+    <message>
+        <source>The name of “{}” would lead out of the folder of models, so it is not downloaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The starter model is not installed: run `make run` once, or open a GGUF file of your own.</source>
+        <translation>入门模型没有安装：请运行一次 `make run`，或打开你自己的 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted.</source>
+        <translation>系统提示词占用了 {1} 个单元中的 {0} 个，没有给窗口留下空间：请缩短它、扩大上下文窗口，或允许逐出系统提示词。</translation>
+    </message>
+    <message>
+        <source>There is no file “{}” in “{}”. It may have been moved: choose it again.</source>
+        <translation>“{1}”中没有文件“{0}”。它可能被移动了：请重新选择。</translation>
+    </message>
+    <message>
+        <source>There is nothing to answer: write a message first.</source>
+        <translation>没有可回答的内容：请先写一条消息。</translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp has no RPC back end.</source>
+        <translation>此 llama.cpp 构建没有 RPC 后端。</translation>
+    </message>
+    <message>
+        <source>This is a “{}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
+        <translation>这是“{}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
+    </message>
+    <message>
+        <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
+        <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
+    </message>
+    <message>
+        <source>This model can&apos;t go back to the change alone, so {} tokens are read again.</source>
+        <translation>此模型无法只回到改动处，所以 {} 个词元将重新读取。</translation>
+    </message>
+    <message>
+        <source>This model doesn&apos;t say how long a text it was trained for: set a context window.</source>
+        <translation>此模型没有说明训练时的文本长度：请设置上下文窗口。</translation>
+    </message>
+    <message>
+        <source>This model has no chat template.</source>
+        <translation>此模型没有对话模板。</translation>
+    </message>
+    <message>
+        <source>This model keeps K and V as one, so their types can&apos;t differ: use {} or {} for both.</source>
+        <translation>此模型把 K 和 V 合为一体，所以类型不能不同：请都用 {} 或都用 {}。</translation>
+    </message>
+    <message>
+        <source>This model knows no system prompt: its text stands at the start of the first message.</source>
+        <translation>此模型不支持系统提示词：其文字放在第一条消息的开头。</translation>
+    </message>
+    <message>
+        <source>This model runs without flash attention, and V in {} needs it: use f16 for V.</source>
+        <translation>此模型不使用 Flash Attention，而 {} 的 V 需要它：请为 V 使用 f16。</translation>
+    </message>
+    <message>
+        <source>This model wants question and answer in turn: messages of one side in a row are joined.</source>
+        <translation>此模型要求一问一答：同一方连续的消息会合并。</translation>
+    </message>
+    <message>
+        <source>This model was trained on texts of {} tokens: beyond them its answers fall apart. A smaller context window, or RoPE scaling (yarn), helps.</source>
+        <translation>此模型用 {} 个词元的文本训练：超过后回答会崩坏。更小的上下文窗口或 RoPE 缩放 (yarn) 会有帮助。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s cache can&apos;t be renumbered in place.</source>
+        <translation>此模型的缓存无法原地重新编号。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template can&apos;t be read.</source>
+        <translation>无法读取此模型的对话模板。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template can&apos;t write this chat: start a new chat, or choose another model.</source>
+        <translation>此模型的对话模板无法写出这个对话：请开始新对话，或选择其他模型。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template did not come to an end, so it was stopped. Choose another model, or a newer file of this one.</source>
+        <translation>此模型的对话模板没有结束，已被停止。请选择其他模型，或此模型的更新文件。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s memory is {}, so tokens can&apos;t be taken out of it: choose recompute or stop instead of {}.</source>
+        <translation>此模型的记忆是 {}，无法从中取出词元：请选择 recompute 或 stop，而不是 {}。</translation>
+    </message>
+    <message>
+        <source>This processor&apos;s fastest code stopped the engine, so Kvasir now uses {}. Answers may be a little slower.</source>
+        <translation>此处理器最快的代码使引擎停止，所以 Kvasir 现在使用 {}。回答可能稍慢。</translation>
+    </message>
+    <message>
+        <source>This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and is not kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>V in {} needs flash attention, so it is on, whether it is fast here or not.</source>
+        <translation>{} 的 V 需要 Flash Attention，所以已开启，无论在这里是否快速。</translation>
+    </message>
+    <message>
+        <source>V in {} needs flash attention: set flash attention to auto or on, or use f16 for V.</source>
+        <translation>{} 的 V 需要 Flash Attention：请把它设为 auto 或 on，或为 V 使用 f16。</translation>
+    </message>
+    <message>
+        <source>What stands before the change had left, so {} tokens are read again.</source>
+        <translation>改动之前的内容已离开，所以 {} 个词元将重新读取。</translation>
+    </message>
+    <message>
+        <source>Your text holds control words of this model; an invisible space in them keeps them text.</source>
+        <translation>你的文字包含此模型的控制词；其中加入了不可见的空格，使它们保持为文字。</translation>
+    </message>
+    <message>
+        <source>{} Kvasir uses the {} form instead; answers may be worse than the model can do.</source>
+        <translation>{} Kvasir 改用 {} 格式；回答可能不如模型应有的水平。</translation>
+    </message>
+    <message>
+        <source>{} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{} asks for a pause after many requests: try again in a few minutes, or enter an access token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{} broke off the download: resume it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{} can&apos;t be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{} can&apos;t store this model&apos;s {}: its blocks of {} don&apos;t divide the head size {}. Use f16, bf16 or f32 for {}.</source>
+        <translation>{} 无法存储此模型的 {}：其大小为 {} 的块不能整除头大小 {}。请为 {} 使用 f16、bf16 或 f32。</translation>
+    </message>
+    <message>
+        <source>{} does not take the access token: make a new one there, and enter it in place of the old one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{} has no fast kernels for K in {} with V in {}: every token will be slower. f16 for both, or q8_0 for both, is fast.</source>
+        <translation>{} 没有适用于 K 为 {}、V 为 {} 的快速内核：每个词元都会更慢。都用 f16 或都用 q8_0 则很快。</translation>
+    </message>
+    <message>
+        <source>{} refuses “{}”: look at its page there for the reason, or choose another model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger.</source>
+        <translation>{} 个汇点和大小为 {} 的窗口需要 {} 个单元，而只有 {} 个：请缩小它们，或扩大上下文窗口。</translation>
+    </message>
+    <message>
+        <source>{} the compute buffers grow with the context window: they take {}.</source>
+        <translation>{} 计算缓冲区随上下文窗口增长：占用 {}。</translation>
+    </message>
+    <message>
+        <source>“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{}” can&apos;t be written: {}. Choose another folder for models in the preferences.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{}” could not be read: {}. Check the disk and the file&apos;s permissions.</source>
+        <translation>无法读取“{}”：{}。请检查磁盘和文件权限。</translation>
+    </message>
+    <message>
+        <source>“{}” does not fit the other files of its model. Download it again.</source>
+        <translation>“{}”与其模型的其他文件不匹配。请重新下载。</translation>
+    </message>
+    <message>
+        <source>“{}” is a LoRA adapter, a change to another model. Choose that model&apos;s own file.</source>
+        <translation>“{}”是 LoRA 适配器，是对另一个模型的修改。请选择那个模型本身的文件。</translation>
+    </message>
+    <message>
+        <source>“{}” is a folder. Choose the .gguf file in it.</source>
+        <translation>“{}”是文件夹。请选择其中的 .gguf 文件。</translation>
+    </message>
+    <message>
+        <source>“{}” is an embedding model, which turns text into numbers. Choose a model that chats.</source>
+        <translation>“{}”是把文字变成数字的嵌入模型。请选择能对话的模型。</translation>
+    </message>
+    <message>
+        <source>“{}” is damaged: its header makes no sense. Download it again.</source>
+        <translation>“{}”已损坏：文件头无法理解。请重新下载。</translation>
+    </message>
+    <message>
+        <source>“{}” is empty: its download never began. Download it again.</source>
+        <translation>“{}”是空的：下载从未开始。请重新下载。</translation>
+    </message>
+    <message>
+        <source>“{}” is gated: accept its terms on its page at {}, and enter an access token of that account.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.</source>
+        <translation>“{}”是比 GGUF 更旧的格式，已不再支持。请下载 .gguf 格式的模型。</translation>
+    </message>
+    <message>
+        <source>“{}” is incomplete: it ends too early, as in a broken download. Download it again.</source>
+        <translation>“{}”不完整：它过早结束，像是下载中断。请重新下载。</translation>
+    </message>
+    <message>
+        <source>“{}” is incomplete: only its first bytes are there. Download it again.</source>
+        <translation>“{}”不完整：只有开头的几个字节。请重新下载。</translation>
+    </message>
+    <message>
+        <source>“{}” is missing: the model is split into {} files. Download it into the folder of the others.</source>
+        <translation>缺少“{}”：该模型分为 {} 个文件。请把它下载到其他文件所在的文件夹。</translation>
+    </message>
+    <message>
+        <source>“{}” is no name of a model: write it as owner/name, or paste the address of its page.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{}” is not on {}, or it is private: check its name, or enter an access token that opens it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{}” is one of {} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{}.gguf”.</source>
+        <translation>“{}”是模型的 {} 个文件之一，但被改名了。请恢复原名，其结尾为“-0000N-of-{}.gguf”。</translation>
+    </message>
+    <message>
+        <source>“{}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization.</source>
+        <translation>“{}”的权重格式是此版本 Kvasir 不认识的。请更新 Kvasir，或下载其他量化版本的模型。</translation>
+    </message>
+    <message>
+        <source>“{}” translates pictures or sound for another model. Choose that model&apos;s own file.</source>
+        <translation>“{}”为另一个模型转换图片或声音。请选择那个模型本身的文件。</translation>
+    </message>
+</context>
+<context>
+    <name>EngineDetails</name>
+    <message>
+        <source>Engine</source>
+        <translation>引擎</translation>
+    </message>
+    <message>
+        <source>End of the log</source>
+        <translation>日志末尾</translation>
+    </message>
+    <message>
+        <source>Copy all</source>
+        <translation>全部复制</translation>
+    </message>
+    <message>
+        <source>Copy versions, devices and the log, for a bug report</source>
+        <translation>复制版本、设备和日志，用于报告问题</translation>
+    </message>
+    <message>
+        <source>Start again</source>
+        <translation>重新启动</translation>
+    </message>
+    <message>
+        <source>Start the engine again; the model is loaded once more</source>
+        <translation>重新启动引擎；模型会再次加载</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Versions</source>
+        <translation>版本</translation>
+    </message>
+    <message>
+        <source>Back ends</source>
+        <translation>后端</translation>
+    </message>
+    <message>
+        <source>CPU code</source>
+        <translation>CPU 代码</translation>
+    </message>
+    <message>
+        <source>{0} free of {1}</source>
+        <translation>可用 {0}，共 {1}</translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) builds one that uses a graphics card.</source>
+        <translation>此 llama.cpp 构建只用 CPU 计算。“make run GPU=vulkan”（或 cuda、metal、hip）可构建使用显卡的版本。</translation>
+    </message>
+</context>
+<context>
+    <name>EngineNotices</name>
+    <message>
+        <source>“{0}” is not a GGUF file. Drop a file that ends in .gguf.</source>
+        <translation>“{0}”不是 GGUF 文件。请拖入以 .gguf 结尾的文件。</translation>
+    </message>
+    <message>
+        <source>There is no model to answer yet: choose one above. What you typed stays.</source>
+        <translation>还没有可以回答的模型：请在上方选择一个。你输入的内容会保留。</translation>
+    </message>
+    <message>
+        <source>The preferences could not be read, so the defaults hold. The old file is {0}.</source>
+        <translation>无法读取首选项，已使用默认值。旧文件保存为 {0}。</translation>
+    </message>
+    <message>
+        <source>The preferences were written by a newer Kvasir, so the defaults hold. The old file is {0}.</source>
+        <translation>首选项由更新版本的 Kvasir 写入，已使用默认值。旧文件保存为 {0}。</translation>
+    </message>
+    <message>
+        <source>Some preferences made no sense and are at their defaults. The file as it was is {0}.</source>
+        <translation>部分首选项无法理解，已恢复默认值。原文件保存为 {0}。</translation>
+    </message>
+    <message>
+        <source>The preferences file {0} can&apos;t be read, so the defaults hold and changes are not kept. Check who may read it.</source>
+        <translation>无法读取首选项文件 {0}，已使用默认值，更改不会保存。请检查其读取权限。</translation>
+    </message>
+    <message>
+        <source>The preferences can&apos;t be saved in {0}, so changes hold only until Kvasir closes. Check the folder&apos;s permissions and free space.</source>
+        <translation>无法把首选项保存到 {0}，更改只在 Kvasir 关闭之前有效。请检查文件夹权限和可用空间。</translation>
+    </message>
+    <message>
+        <source>This link is not opened: {0}</source>
+        <translation>不会打开此链接：{0}</translation>
+    </message>
+    <message>
+        <source>Open this link outside of Kvasir? {0}</source>
+        <translation>要在 Kvasir 之外打开此链接吗？{0}</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Something went wrong in the window. Your text is safe; the details help to report it.</source>
+        <translation>窗口出错。你的文字没有丢失；详情有助于报告问题。</translation>
+    </message>
+</context>
+<context>
+    <name>FullDialog</name>
+    <message>
+        <source>The cache is full</source>
+        <translation>缓存已满</translation>
+    </message>
+    <message>
+        <source>Leave it as it is</source>
+        <translation>保持原样</translation>
+    </message>
+    <message>
+        <source>The chat stays; a new chat starts with an empty cache</source>
+        <translation>对话保留；新对话从空缓存开始</translation>
+    </message>
+    <message>
+        <source>All {0} cells are in use, and the policy says to stop. How shall it go on?</source>
+        <translation>全部 {0} 个单元都已使用，策略要求停止。接下来怎么办？</translation>
+    </message>
+    <message>
+        <source>Slide, and keep the first tokens</source>
+        <translation>滑动，并保留最前面的词元</translation>
+    </message>
+    <message>
+        <source>The oldest tokens leave, the first ones stay and hold the quality. The chat may go on for ever.</source>
+        <translation>最旧的词元离开，最前面的保留以维持质量。对话可以一直继续。</translation>
+    </message>
+    <message>
+        <source>Drop the oldest turns, read the rest again</source>
+        <translation>丢弃最早的几轮，重新读取其余部分</translation>
+    </message>
+    <message>
+        <source>Exact about what is kept; each time the cache is full it costs this again.</source>
+        <translation>保留的部分是精确的；每次缓存满时都要再付出这些开销。</translation>
+    </message>
+    <message>
+        <source>A larger context window: {0} cells</source>
+        <translation>更大的上下文窗口：{0} 个单元</translation>
+    </message>
+    <message>
+        <source>The model is loaded again and the chat read again; nothing is forgotten.</source>
+        <translation>模型重新加载，对话重新读取；不会忘记任何内容。</translation>
+    </message>
+    <message>
+        <source>{0} cells with K and V in {1}</source>
+        <translation>{0} 个单元，K 和 V 用 {1}</translation>
+    </message>
+    <message>
+        <source>Twice the room in about the same memory, a little less exact. The chat is read again.</source>
+        <translation>几乎相同的内存下空间翻倍，精度略低。对话会重新读取。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s memory can&apos;t give single tokens up.</source>
+        <translation>此模型的记忆无法放弃单个词元。</translation>
+    </message>
+    <message>
+        <source>The window is as long as the texts the model was trained on. RoPE scaling can stretch it.</source>
+        <translation>窗口已达到模型训练文本的长度。RoPE 缩放可以拉伸它。</translation>
+    </message>
+    <message>
+        <source>K and V are in the smallest type that is worth using already.</source>
+        <translation>K 和 V 已是值得使用的最小类型。</translation>
+    </message>
+    <message>
+        <source>There is too little free memory for it.</source>
+        <translation>可用内存不足。</translation>
+    </message>
+    <message>
+        <source>… MiB</source>
+        <translation>… MiB</translation>
+    </message>
+    <message>
+        <source>{0} · time unknown</source>
+        <translation>{0} · 时间未知</translation>
+    </message>
+    <message>
+        <source>{0} · {1} s</source>
+        <translation>{0} · {1} 秒</translation>
+    </message>
+</context>
+<context>
+    <name>KvSection</name>
+    <message>
+        <source>KV memory</source>
+        <translation>KV 内存</translation>
+    </message>
+    <message>
+        <source>Used</source>
+        <translation>已用</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V in the cells in use</source>
+        <translation>使用中的单元里 K 和 V 的字节数</translation>
+    </message>
+    <message>
+        <source>Planned</source>
+        <translation>计划</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V for all cells, as counted before the load</source>
+        <translation>加载前计算的所有单元的 K 和 V 字节数</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V for all cells, used or not</source>
+        <translation>所有单元（无论是否使用）的 K 和 V 字节数</translation>
+    </message>
+    <message>
+        <source>K type</source>
+        <translation>K 类型</translation>
+    </message>
+    <message>
+        <source>How keys are stored; q8_0 takes about half of f16</source>
+        <translation>键的存储方式；q8_0 约为 f16 的一半</translation>
+    </message>
+    <message>
+        <source>V type</source>
+        <translation>V 类型</translation>
+    </message>
+    <message>
+        <source>How values are stored; a quantized V needs flash attention</source>
+        <translation>值的存储方式；量化的 V 需要 Flash Attention</translation>
+    </message>
+    <message>
+        <source>Flash attention</source>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <source>Attention without the large score matrix</source>
+        <translation>不生成大型分数矩阵的注意力计算</translation>
+    </message>
+    <message>
+        <source>Per token</source>
+        <translation>每个词元</translation>
+    </message>
+    <message>
+        <source>Bytes of K and V for one token, over all layers</source>
+        <translation>一个词元在所有层中的 K 和 V 字节数</translation>
+    </message>
+    <message>
+        <source>If every head had its own K and V</source>
+        <translation>若每个头都有自己的 K 和 V</translation>
+    </message>
+    <message>
+        <source>What one token would take with full multi-head attention</source>
+        <translation>使用完整多头注意力时一个词元的占用</translation>
+    </message>
+    <message>
+        <source>In f16</source>
+        <translation>用 f16 时</translation>
+    </message>
+    <message>
+        <source>What one token would take with K and V in f16</source>
+        <translation>K 和 V 用 f16 时一个词元的占用</translation>
+    </message>
+    <message>
+        <source>Both</source>
+        <translation>两者兼有</translation>
+    </message>
+    <message>
+        <source>Full multi-head attention in f16</source>
+        <translation>完整多头注意力且用 f16</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>This model keeps a state instead of K and V: it does not grow with the text.</source>
+        <translation>此模型保存的是状态而不是 K 和 V：不会随文本增长。</translation>
+    </message>
+    <message>
+        <source>{0} a token</source>
+        <translation>每个词元 {0}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln layer(s)</source>
+        <translation>
+            <numerusform>%Ln 层</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln KV head(s)</source>
+        <translation>
+            <numerusform>%Ln 个 KV 头</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{0} × {1} × {2} × {3} bytes</source>
+        <translation>{0} × {1} × {2} × {3} 字节</translation>
+    </message>
+    <message>
+        <source>2 × {0} × {1} × {2} × {3} bytes</source>
+        <translation>2 × {0} × {1} × {2} × {3} 字节</translation>
+    </message>
+    <message>
+        <source>{0} × {1} × ({2} × {3} + {4} × {5}) bytes</source>
+        <translation>{0} × {1} × ({2} × {3} + {4} × {5}) 字节</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Drop a .gguf file to load it</source>
+        <translation>拖入 .gguf 文件即可加载</translation>
+    </message>
+</context>
+<context>
+    <name>MemoryBar</name>
+    <message>
+        <source>RAM</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} / {1}</translation>
+    </message>
+    <message>
+        <source>{0}: {1} of {2} in use, KV {3}</source>
+        <translation>{0}：已用 {1} / {2}，KV {3}</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>The model itself</source>
+        <translation>模型本身</translation>
+    </message>
+    <message>
+        <source>KV</source>
+        <translation>KV</translation>
+    </message>
+    <message>
+        <source>K and V of all cells, used or not; recurrent state too</source>
+        <translation>所有单元（无论是否使用）的 K 和 V；也包括循环状态</translation>
+    </message>
+    <message>
+        <source>Compute</source>
+        <translation>计算</translation>
+    </message>
+    <message>
+        <source>Buffers for computing; they grow with the micro-batch</source>
+        <translation>计算用缓冲区；随微批次增长</translation>
+    </message>
+    <message>
+        <source>Engine</source>
+        <translation>引擎</translation>
+    </message>
+    <message>
+        <source>What the engine needs beside: driver, libraries</source>
+        <translation>引擎另外需要的：驱动、库</translation>
+    </message>
+    <message>
+        <source>Others</source>
+        <translation>其他程序</translation>
+    </message>
+    <message>
+        <source>Other programs and the system</source>
+        <translation>其他程序和系统</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>Free for any program</source>
+        <translation>任何程序可用</translation>
+    </message>
+    <message>
+        <source>No driver tells what others use now: as it was when the engine started.</source>
+        <translation>没有驱动告知其他程序现在的用量：显示的是引擎启动时的情况。</translation>
+    </message>
+    <message>
+        <source>The GPU has gone. Check its power and driver, then restart the computer.</source>
+        <translation>GPU 已消失。请检查其供电和驱动，然后重启电脑。</translation>
+    </message>
+    <message>
+        <source>The driver was updated and the old one still runs: restart the computer to see its memory.</source>
+        <translation>驱动已更新，但旧驱动仍在运行：重启电脑后才能查看其内存。</translation>
+    </message>
+    <message>
+        <source>The driver lets only other users see its memory.</source>
+        <translation>驱动只允许其他用户查看其内存。</translation>
+    </message>
+    <message>
+        <source>The driver doesn&apos;t answer; it is asked again in a while.</source>
+        <translation>驱动没有应答；稍后会再次询问。</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPicker</name>
+    <message>
+        <source>Loading {0} · {1}</source>
+        <translation>正在加载 {0} · {1}</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Open a file…</source>
+        <translation>打开文件…</translation>
+    </message>
+    <message>
+        <source>Load a GGUF file; its weights and its KV cache take memory</source>
+        <translation>加载 GGUF 文件；其权重和 KV 缓存占用内存</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Give up loading; what was loaded of it is freed</source>
+        <translation>放弃加载；已加载的部分会释放</translation>
+    </message>
+    <message>
+        <source>Loading</source>
+        <translation>加载中</translation>
+    </message>
+    <message>
+        <source>Or drop a .gguf file anywhere on the window</source>
+        <translation>或把 .gguf 文件拖到窗口任意处</translation>
+    </message>
+    <message>
+        <source>SmolLM2 135M, the starter</source>
+        <translation>SmolLM2 135M（入门模型）</translation>
+    </message>
+    <message>
+        <source>Recent</source>
+        <translation>最近</translation>
+    </message>
+</context>
+<context>
+    <name>NoticeBar</name>
+    <message>
+        <source>Information</source>
+        <translation>信息</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>Hide details</source>
+        <translation>隐藏详情</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>What the engine wrote to its log</source>
+        <translation>引擎写入日志的内容</translation>
+    </message>
+    <message>
+        <source>Copy this notice with its details</source>
+        <translation>复制此通知及其详情</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Close this notice</source>
+        <translation>关闭此通知</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>Numbers</name>
+    <message>
+        <source>{0} %</source>
+        <translation>{0}%</translation>
+    </message>
+</context>
+<context>
+    <name>PreferencesDialog</name>
+    <message>
+        <source>Preferences</source>
+        <translation>首选项</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation>主题</translation>
+    </message>
+    <message>
+        <source>Accent colour</source>
+        <translation>强调色</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字大小</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>System</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>Takes effect at once</source>
+        <translation>立即生效</translation>
+    </message>
+    <message>
+        <source>Blue</source>
+        <translation>蓝色</translation>
+    </message>
+    <message>
+        <source>Violet</source>
+        <translation>紫色</translation>
+    </message>
+    <message>
+        <source>Teal</source>
+        <translation>青色</translation>
+    </message>
+    <message>
+        <source>Rose</source>
+        <translation>玫红</translation>
+    </message>
+    <message>
+        <source>Graphite</source>
+        <translation>石墨</translation>
+    </message>
+    <message>
+        <source>The size of all text; Ctrl+= and Ctrl+- change it too</source>
+        <translation>所有文字的大小；也可用 Ctrl+= 和 Ctrl+- 调整</translation>
+    </message>
+    <message>
+        <source>Takes effect at once, without a restart</source>
+        <translation>立即生效，无需重启</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Kept in {0}</source>
+        <translation>保存在 {0}</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Everything is kept already</source>
+        <translation>一切已保存</translation>
+    </message>
+</context>
+<context>
+    <name>PresetBar</name>
+    <message>
+        <source>Save as a preset…</source>
+        <translation>另存为预设…</translation>
+    </message>
+    <message>
+        <source>Remove a preset</source>
+        <translation>移除预设</translation>
+    </message>
+    <message>
+        <source>Copy as a llama-server command</source>
+        <translation>复制为 llama-server 命令</translation>
+    </message>
+    <message>
+        <source>The model with all of these settings as a command line of llama.cpp&apos;s own server</source>
+        <translation>把模型和所有这些设置写成 llama.cpp 自带服务器的命令行</translation>
+    </message>
+    <message>
+        <source>Save as a preset</source>
+        <translation>另存为预设</translation>
+    </message>
+    <message>
+        <source>A name for these settings; one that exists is replaced:</source>
+        <translation>为这些设置命名；已存在的同名预设会被替换：</translation>
+    </message>
+    <message>
+        <source>Preset: {0}</source>
+        <translation>预设：{0}</translation>
+    </message>
+    <message>
+        <source>Presets</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>聊天</translation>
+    </message>
+    <message>
+        <source>An endless chat: 4,096 cells in f16, sinks stay, the oldest tokens leave</source>
+        <translation>无尽的对话：4,096 个 f16 单元，汇点保留，最旧的词元离开</translation>
+    </message>
+    <message>
+        <source>Long context</source>
+        <translation>长上下文</translation>
+    </message>
+    <message>
+        <source>Up to 32,768 cells with K and V in q8_0: half the memory, hardly any loss</source>
+        <translation>最多 32,768 个单元，K 和 V 用 q8_0：内存减半，几乎无损</translation>
+    </message>
+    <message>
+        <source>Low memory</source>
+        <translation>低内存</translation>
+    </message>
+    <message>
+        <source>2,048 cells with K and V in q4_0 and small batches: the least memory, and less exact</source>
+        <translation>2,048 个单元，K 和 V 用 q4_0，小批次：内存最少，精度较低</translation>
+    </message>
+    <message>
+        <source>Exact</source>
+        <translation>精确</translation>
+    </message>
+    <message>
+        <source>Up to 8,192 cells in f16, nothing is evicted: the answer stops when the cache is full</source>
+        <translation>最多 8,192 个 f16 单元，不逐出：缓存满时回答停止</translation>
+    </message>
+    <message>
+        <source>Fills the fields; nothing changes until you apply</source>
+        <translation>填入各项；应用之前不会改变任何东西</translation>
+    </message>
+    <message>
+        <source>More about presets</source>
+        <translation>更多预设操作</translation>
+    </message>
+    <message>
+        <source>Save or remove presets, copy the settings</source>
+        <translation>保存或移除预设，复制设置</translation>
+    </message>
+</context>
+<context>
+    <name>Preview</name>
+    <message>
+        <source>KV {0} now</source>
+        <translation>KV 当前 {0}</translation>
+    </message>
+    <message>
+        <source>What it would take</source>
+        <translation>会占用多少</translation>
+    </message>
+    <message>
+        <source>Put this into the context window</source>
+        <translation>填入上下文窗口</translation>
+    </message>
+    <message>
+        <source>Largest context window that fits</source>
+        <translation>放得下的最大上下文窗口</translation>
+    </message>
+    <message>
+        <source>KV {0} now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KV {0} → {1} · {2} cells</source>
+        <translation>KV {0} → {1} · {2} 个单元</translation>
+    </message>
+    <message>
+        <source>It fits.</source>
+        <translation>放得下。</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>It does not fit: there is too little room on {0}.</source>
+        <translation>放不下：{0} 上空间不足。</translation>
+    </message>
+    <message>
+        <source>No context window fits</source>
+        <translation>没有放得下的上下文窗口</translation>
+    </message>
+    <message>
+        <source>Largest that fits: {0} tokens</source>
+        <translation>放得下的最大值：{0} 个词元</translation>
+    </message>
+</context>
+<context>
+    <name>Program</name>
+    <message>
+        <source>Open a model</source>
+        <translation>打开模型</translation>
+    </message>
+    <message>
+        <source>GGUF models (*.gguf)</source>
+        <translation>GGUF 模型 (*.gguf)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>所有文件 (*)</translation>
+    </message>
+</context>
+<context>
+    <name>ProgressSection</name>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+    <message>
+        <source>Reading the prompt: {0} of {1} tokens, {2} left</source>
+        <translation>正在读取提示词：{0} / {1} 个词元，还剩 {2}</translation>
+    </message>
+    <message>
+        <source>Loading: reading the file&apos;s header</source>
+        <translation>加载：读取文件头</translation>
+    </message>
+    <message>
+        <source>Loading: weights {0}</source>
+        <translation>加载：权重 {0}</translation>
+    </message>
+    <message>
+        <source>Loading: making the cache</source>
+        <translation>加载：创建缓存</translation>
+    </message>
+    <message>
+        <source>Loading: first tokens</source>
+        <translation>加载：首批词元</translation>
+    </message>
+</context>
+<context>
+    <name>RequestSection</name>
+    <message>
+        <source>Last request</source>
+        <translation>上一个请求</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Tokens written per second</source>
+        <translation>每秒写出的词元数</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>提示词</translation>
+    </message>
+    <message>
+        <source>Prompt tokens read per second</source>
+        <translation>每秒读取的提示词词元数</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation>首个词元</translation>
+    </message>
+    <message>
+        <source>Time from the request to the first token</source>
+        <translation>从请求到首个词元的时间</translation>
+    </message>
+    <message>
+        <source>Saved by reuse</source>
+        <translation>复用节省</translation>
+    </message>
+    <message>
+        <source>What reading the reused tokens again would have taken, at the speed last measured</source>
+        <translation>按最近测得的速度，重新读取复用的词元所需的时间</translation>
+    </message>
+    <message>
+        <source>Reused</source>
+        <translation>复用</translation>
+    </message>
+    <message>
+        <source>Prompt tokens that were in the cache already and cost nothing</source>
+        <translation>已在缓存中、无需任何开销的提示词词元</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation>读取</translation>
+    </message>
+    <message>
+        <source>Prompt tokens that had to be evaluated</source>
+        <translation>需要计算的提示词词元</translation>
+    </message>
+    <message>
+        <source>Evicted</source>
+        <translation>已逐出</translation>
+    </message>
+    <message>
+        <source>Cells freed during this request</source>
+        <translation>此请求期间释放的单元</translation>
+    </message>
+    <message>
+        <source>Read again</source>
+        <translation>重新读取</translation>
+    </message>
+    <message>
+        <source>Tokens evaluated a second time</source>
+        <translation>再次计算的词元</translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation>词元/秒</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} / {1}</translation>
+    </message>
+    <message>
+        <source>ms</source>
+        <translation>毫秒</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>秒</translation>
+    </message>
+</context>
+<context>
+    <name>SamplingPanel</name>
+    <message>
+        <source>Sampling</source>
+        <translation>采样</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>How the model should behave, for example: Answer briefly.</source>
+        <translation>模型应如何表现，例如：回答要简短。</translation>
+    </message>
+    <message>
+        <source>Stands before every chat. A change makes the next request read the whole chat again.</source>
+        <translation>位于每个对话之前。更改后，下一次请求会重新读取整个对话。</translation>
+    </message>
+    <message>
+        <source>Holds from the next message on; the chat is then read again once.</source>
+        <translation>从下一条消息起生效；届时对话会重新读取一次。</translation>
+    </message>
+    <message>
+        <source>Back to the defaults</source>
+        <translation>恢复默认值</translation>
+    </message>
+    <message>
+        <source>Takes all sampling settings back; the system prompt stays</source>
+        <translation>恢复所有采样设置；系统提示词保留</translation>
+    </message>
+</context>
+<context>
+    <name>SettingField</name>
+    <message>
+        <source>From {0} to {1}</source>
+        <translation>从 {0} 到 {1}</translation>
+    </message>
+    <message>
+        <source>Default: {0}</source>
+        <translation>默认：{0}</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>This can&apos;t be used here: {0}</source>
+        <translation>这里不能使用：{0}</translation>
+    </message>
+    <message>
+        <source>A whole number from {0} to {1}, please.</source>
+        <translation>请输入 {0} 到 {1} 之间的整数。</translation>
+    </message>
+    <message>
+        <source>A number from {0} to {1}, please.</source>
+        <translation>请输入 {0} 到 {1} 之间的数字。</translation>
+    </message>
+</context>
+<context>
+    <name>Settings</name>
+    <message>
+        <source>Context window</source>
+        <translation>上下文窗口</translation>
+    </message>
+    <message>
+        <source>Tokens the cache has cells for, rounded up to a multiple of 256. KV memory grows in proportion.</source>
+        <translation>缓存单元可容纳的词元数，向上取整为 256 的倍数。KV 内存按比例增长。</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>词元</translation>
+    </message>
+    <message>
+        <source>as trained</source>
+        <translation>按训练长度</translation>
+    </message>
+    <message>
+        <source>K cache type</source>
+        <translation>K 缓存类型</translation>
+    </message>
+    <message>
+        <source>How keys are stored. q8_0 takes 53 % of f16 at next to no loss; q4_0 takes 28 % and costs accuracy, in K more than in V.</source>
+        <translation>键的存储方式。q8_0 占 f16 的 53%，几乎没有损失；q4_0 占 28%，会损失精度，K 比 V 更明显。</translation>
+    </message>
+    <message>
+        <source>V cache type</source>
+        <translation>V 缓存类型</translation>
+    </message>
+    <message>
+        <source>How values are stored. A quantized V needs flash attention.</source>
+        <translation>值的存储方式。量化的 V 需要 Flash Attention。</translation>
+    </message>
+    <message>
+        <source>Flash attention</source>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <source>Computes attention without the large score matrix: less compute memory, and a must for a quantized V.</source>
+        <translation>不生成大型分数矩阵来计算注意力：计算内存更少，量化的 V 必须使用。</translation>
+    </message>
+    <message>
+        <source>KV cache on the GPU</source>
+        <translation>KV 缓存放在 GPU</translation>
+    </message>
+    <message>
+        <source>Off keeps the KV cache of offloaded layers in RAM: frees VRAM, and every token becomes much slower.</source>
+        <translation>关闭后，已卸载到 GPU 的层的 KV 缓存保留在内存中：释放显存，但每个词元都会慢很多。</translation>
+    </message>
+    <message>
+        <source>Full-size sliding-window cache</source>
+        <translation>完整的滑动窗口缓存</translation>
+    </message>
+    <message>
+        <source>Models with sliding-window layers keep only their window by default. On keeps everything: more memory, cheap edits.</source>
+        <translation>带滑动窗口层的模型默认只保留其窗口。开启后保留全部：内存更多，编辑更便宜。</translation>
+    </message>
+    <message>
+        <source>RoPE scaling</source>
+        <translation>RoPE 缩放</translation>
+    </message>
+    <message>
+        <source>Stretches positions so that a context beyond the trained length stays usable; short texts lose a little.</source>
+        <translation>拉伸位置，使超过训练长度的上下文仍可使用；短文本略有损失。</translation>
+    </message>
+    <message>
+        <source>from model</source>
+        <translation>取自模型</translation>
+    </message>
+    <message>
+        <source>RoPE base</source>
+        <translation>RoPE 基数</translation>
+    </message>
+    <message>
+        <source>Base frequency of the rotary position embedding.</source>
+        <translation>旋转位置编码的基频。</translation>
+    </message>
+    <message>
+        <source>RoPE frequency scale</source>
+        <translation>RoPE 频率缩放</translation>
+    </message>
+    <message>
+        <source>0.5 stretches the trained length to twice its size.</source>
+        <translation>0.5 会把训练长度拉伸到两倍。</translation>
+    </message>
+    <message>
+        <source>Batch</source>
+        <translation>批次</translation>
+    </message>
+    <message>
+        <source>Most tokens handed to llama.cpp in one call while a prompt is read.</source>
+        <translation>读取提示词时一次交给 llama.cpp 的最多词元数。</translation>
+    </message>
+    <message>
+        <source>Micro-batch</source>
+        <translation>微批次</translation>
+    </message>
+    <message>
+        <source>Tokens computed at once. Larger reads prompts faster on a GPU and needs a larger compute buffer.</source>
+        <translation>一次计算的词元数。更大时在 GPU 上读取提示词更快，但需要更大的计算缓冲区。</translation>
+    </message>
+    <message>
+        <source>Threads</source>
+        <translation>线程</translation>
+    </message>
+    <message>
+        <source>CPU threads for computing. Automatic takes one for each physical core.</source>
+        <translation>用于计算的 CPU 线程。自动时每个物理核心一个。</translation>
+    </message>
+    <message>
+        <source>automatic</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>GPU layers</source>
+        <translation>GPU 层数</translation>
+    </message>
+    <message>
+        <source>Layers whose weights and KV cache lie on the GPU. Automatic takes as many as fit.</source>
+        <translation>权重和 KV 缓存放在 GPU 上的层数。自动时尽可能多。</translation>
+    </message>
+    <message>
+        <source>layers</source>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>Main GPU</source>
+        <translation>主 GPU</translation>
+    </message>
+    <message>
+        <source>The GPU that holds the whole model when it is not split.</source>
+        <translation>模型不拆分时存放整个模型的 GPU。</translation>
+    </message>
+    <message>
+        <source>Split over GPUs</source>
+        <translation>在多个 GPU 间拆分</translation>
+    </message>
+    <message>
+        <source>How several GPUs share a model: by layers, by rows, or not at all.</source>
+        <translation>多个 GPU 如何分担模型：按层、按行，或不拆分。</translation>
+    </message>
+    <message>
+        <source>Share of each GPU</source>
+        <translation>每个 GPU 的份额</translation>
+    </message>
+    <message>
+        <source>Proportions such as 3,1; empty lets llama.cpp divide by free memory.</source>
+        <translation>比例，例如 3,1；留空则由 llama.cpp 按可用内存分配。</translation>
+    </message>
+    <message>
+        <source>Map the file</source>
+        <translation>映射文件</translation>
+    </message>
+    <message>
+        <source>Reads weights straight from the file as they are needed: a fast start, and RAM that other programs can take back.</source>
+        <translation>按需直接从文件读取权重：启动快，内存可被其他程序收回。</translation>
+    </message>
+    <message>
+        <source>Repack weights for the CPU</source>
+        <translation>为 CPU 重排权重</translation>
+    </message>
+    <message>
+        <source>Faster on the CPU, at the price of RAM that can&apos;t be shared with the file.</source>
+        <translation>在 CPU 上更快，代价是内存不能与文件共享。</translation>
+    </message>
+    <message>
+        <source>When the cache is full</source>
+        <translation>缓存已满时</translation>
+    </message>
+    <message>
+        <source>stop ends the answer · window keeps the latest tokens · sinks also keeps the first ones, which holds the quality · recompute drops the oldest turns and reads the rest again.</source>
+        <translation>stop 结束回答 · window 保留最近的词元 · sinks 还保留最前面的词元以维持质量 · recompute 丢弃最早的几轮并重新读取其余部分。</translation>
+    </message>
+    <message>
+        <source>best for the model</source>
+        <translation>最适合该模型</translation>
+    </message>
+    <message>
+        <source>Sinks</source>
+        <translation>汇点</translation>
+    </message>
+    <message>
+        <source>First tokens that are never evicted. Four are enough to hold the quality (StreamingLLM).</source>
+        <translation>从不逐出的最前面的词元。四个就足以维持质量 (StreamingLLM)。</translation>
+    </message>
+    <message>
+        <source>Window</source>
+        <translation>窗口</translation>
+    </message>
+    <message>
+        <source>Most recent tokens kept beside the sinks. Smaller than the context window answers faster and forgets sooner.</source>
+        <translation>除汇点外保留的最近词元数。小于上下文窗口时回答更快，也忘得更早。</translation>
+    </message>
+    <message>
+        <source>all the room</source>
+        <translation>全部空间</translation>
+    </message>
+    <message>
+        <source>Evicted at a time</source>
+        <translation>每次逐出</translation>
+    </message>
+    <message>
+        <source>Cells freed at once when the window is full.</source>
+        <translation>窗口已满时一次释放的单元数。</translation>
+    </message>
+    <message>
+        <source>an eighth of the window</source>
+        <translation>窗口的八分之一</translation>
+    </message>
+    <message>
+        <source>Keep the system prompt</source>
+        <translation>保留系统提示词</translation>
+    </message>
+    <message>
+        <source>The system prompt counts as sinks and is never evicted.</source>
+        <translation>系统提示词算作汇点，从不逐出。</translation>
+    </message>
+    <message>
+        <source>Evict whole turns</source>
+        <translation>整轮逐出</translation>
+    </message>
+    <message>
+        <source>turn never leaves half a finished message in the cache; token frees exactly the chunk.</source>
+        <translation>turn 不会在缓存中留下半条已完成的消息；token 恰好释放一块。</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>0 always takes the most likely token.</source>
+        <translation>0 总是取最可能的词元。</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Only the k most likely tokens; 0 is all.</source>
+        <translation>只考虑最可能的 k 个词元；0 为全部。</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>The smallest set of tokens with this probability; 1 is all.</source>
+        <translation>达到此概率的最小词元集合；1 为全部。</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Drops tokens less likely than this share of the best one.</source>
+        <translation>舍弃概率低于最佳词元此比例的词元。</translation>
+    </message>
+    <message>
+        <source>Repeat penalty</source>
+        <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>Above 1 makes recent tokens less likely.</source>
+        <translation>大于 1 会降低最近词元的概率。</translation>
+    </message>
+    <message>
+        <source>Presence penalty</source>
+        <translation>出现惩罚</translation>
+    </message>
+    <message>
+        <source>Subtracted once a token has appeared.</source>
+        <translation>词元出现过后减去此值。</translation>
+    </message>
+    <message>
+        <source>Frequency penalty</source>
+        <translation>频率惩罚</translation>
+    </message>
+    <message>
+        <source>Subtracted for each appearance of a token.</source>
+        <translation>词元每出现一次减去此值。</translation>
+    </message>
+    <message>
+        <source>Penalty range</source>
+        <translation>惩罚范围</translation>
+    </message>
+    <message>
+        <source>How many recent tokens the penalties look at.</source>
+        <translation>惩罚所考虑的最近词元数。</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>种子</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same text. Random draws one and shows it.</source>
+        <translation>相同的种子给出相同的文字。随机会抽取一个并显示出来。</translation>
+    </message>
+    <message>
+        <source>random</source>
+        <translation>随机</translation>
+    </message>
+    <message>
+        <source>Longest answer</source>
+        <translation>最长回答</translation>
+    </message>
+    <message>
+        <source>The answer ends after this many tokens.</source>
+        <translation>回答在这么多词元后结束。</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>Ignore the end of the turn</source>
+        <translation>忽略轮次结束</translation>
+    </message>
+    <message>
+        <source>Goes on after the model wants to stop; for measurements.</source>
+        <translation>在模型想停止后继续；用于测量。</translation>
+    </message>
+</context>
+<context>
+    <name>SetupForm</name>
+    <message>
+        <source>Cache</source>
+        <translation>缓存</translation>
+    </message>
+    <message>
+        <source>When the cache is full</source>
+        <translation>缓存已满时</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>from the next message</source>
+        <translation>从下一条消息起</translation>
+    </message>
+    <message>
+        <source>needs a reload</source>
+        <translation>需要重新加载</translation>
+    </message>
+    <message>
+        <source>Context window</source>
+        <translation>上下文窗口</translation>
+    </message>
+    <message>
+        <source>Slide to see what each context window costs; nothing changes until you apply</source>
+        <translation>滑动查看各上下文窗口的开销；应用之前不会改变任何东西</translation>
+    </message>
+    <message>
+        <source>llama.cpp sees no GPU here.</source>
+        <translation>llama.cpp 在这里没有发现 GPU。</translation>
+    </message>
+    <message>
+        <source>There is only one GPU.</source>
+        <translation>只有一个 GPU。</translation>
+    </message>
+</context>
+<context>
+    <name>SetupPanel</name>
+    <message>
+        <source>{0} tokens</source>
+        <translation>{0} 个词元</translation>
+    </message>
+    <message>
+        <source>K and V in {0}</source>
+        <translation>K 和 V 用 {0}</translation>
+    </message>
+    <message>
+        <source>micro-batch {0}</source>
+        <translation>微批次 {0}</translation>
+    </message>
+    <message>
+        <source>as many GPU layers as fit</source>
+        <translation>尽可能多的 GPU 层</translation>
+    </message>
+    <message>
+        <source>flash attention {0}</source>
+        <translation>Flash Attention {0}</translation>
+    </message>
+    <message>
+        <source>Apply and reload</source>
+        <translation>应用并重新加载</translation>
+    </message>
+    <message>
+        <source>Apply</source>
+        <translation>应用</translation>
+    </message>
+    <message>
+        <source>Takes effect with the next message; nothing is loaded again.</source>
+        <translation>从下一条消息起生效；无需重新加载。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again.</source>
+        <translation>模型会重新加载。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again; the chat stays, and is read again with the next message.</source>
+        <translation>模型会重新加载；对话保留，并随下一条消息重新读取。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again: about {0} s.</source>
+        <translation>模型会重新加载：约 {0} 秒。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again and the chat of {0} tokens read again with the next message: about {1} s.</source>
+        <translation>模型会重新加载，{0} 个词元的对话随下一条消息重新读取：约 {1} 秒。</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Make it fit</source>
+        <translation>使其放得下</translation>
+    </message>
+    <message>
+        <source>Changes that fit, smallest loss first; nothing is loaded until you apply</source>
+        <translation>放得下的改动，损失最小的在前；应用之前不会加载</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>重置</translation>
+    </message>
+    <message>
+        <source>Back to what is in force now</source>
+        <translation>恢复到当前生效的设置</translation>
+    </message>
+    <message>
+        <source>Put these settings in force; the chat stays</source>
+        <translation>使这些设置生效；对话保留</translation>
+    </message>
+</context>
+<context>
+    <name>SidePanel</name>
+    <message>
+        <source>Panel</source>
+        <translation>面板</translation>
+    </message>
+    <message>
+        <source>Hide the panel (F9 shows it again)</source>
+        <translation>隐藏面板（按 F9 重新显示）</translation>
+    </message>
+    <message>
+        <source>Hide the panel</source>
+        <translation>隐藏面板</translation>
+    </message>
+</context>
+<context>
+    <name>Sidebar</name>
+    <message>
+        <source>Chats will be listed here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pin to the top</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search in all chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Finds words in titles, messages and attached files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import, export and more</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation type="unfinished">新对话</translation>
+    </message>
+</context>
+<context>
+    <name>Timeline</name>
+    <message>
+        <source>The last five minutes</source>
+        <translation>最近五分钟</translation>
+    </message>
+    <message>
+        <source>Area: cells in use. Line: tokens written per second.
 Triangle: tokens were evicted. Diamond: tokens were read again.</source>
-            <translation>面积：使用中的单元。线：每秒写出的词元。
+        <translation>面积：使用中的单元。线：每秒写出的词元。
 三角：词元被逐出。菱形：词元被重新读取。</translation>
-        </message>
-        <message>
-            <source>{0} tok/s</source>
-            <translation>{0} 词元/秒</translation>
-        </message>
-    </context>
-    <context>
-        <name>TopBar</name>
-        <message>
-            <source>Model</source>
-            <translation>模型</translation>
-        </message>
-        <message>
-            <source>More commands</source>
-            <translation>更多命令</translation>
-        </message>
-        <message>
-            <source>New chat</source>
-            <translation>新对话</translation>
-        </message>
-        <message>
-            <source>Show or hide the panel</source>
-            <translation>显示或隐藏面板</translation>
-        </message>
-        <message>
-            <source>starting</source>
-            <translation>启动中</translation>
-        </message>
-        <message>
-            <source>no model</source>
-            <translation>无模型</translation>
-        </message>
-        <message>
-            <source>loading {0}</source>
-            <translation>加载 {0}</translation>
-        </message>
-        <message>
-            <source>ready</source>
-            <translation>就绪</translation>
-        </message>
-        <message>
-            <source>reading {0}</source>
-            <translation>读取 {0}</translation>
-        </message>
-        <message>
-            <source>answering</source>
-            <translation>回答中</translation>
-        </message>
-        <message>
-            <source>stopped</source>
-            <translation>已停止</translation>
-        </message>
-        <message>
-            <source>Engine: {0}</source>
-            <translation>引擎：{0}</translation>
-        </message>
-        <message>
-            <source>What the engine is doing; click for versions, devices and its log</source>
-            <translation>引擎正在做什么；点击查看版本、设备和日志</translation>
-        </message>
-        <message>
-            <source>Choose a model</source>
-            <translation>选择模型</translation>
-        </message>
-        <message>
-            <source>Choose another model; loading it takes seconds, and the chat is read again</source>
-            <translation>选择其他模型；加载需要几秒，对话会重新读取</translation>
-        </message>
-        <message>
-            <source>GPU {0}/{1}</source>
-            <translation>GPU {0}/{1}</translation>
-        </message>
-        <message>
-            <source>CPU</source>
-            <translation>CPU</translation>
-        </message>
-    </context>
-    <context>
-        <name>Transcript</name>
-        <message>
-            <source>You</source>
-            <translation>你</translation>
-        </message>
-        <message>
-            <source>Assistant</source>
-            <translation>助手</translation>
-        </message>
-        <message>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
-        </message>
-        <message>
-            <source>Copy</source>
-            <translation>复制</translation>
-        </message>
-        <message>
-            <source>Copied</source>
-            <translation>已复制</translation>
-        </message>
-        <message>
-            <source>Code</source>
-            <translation>代码</translation>
-        </message>
-        <message>
-            <source>Thinking…</source>
-            <translation>思考中…</translation>
-        </message>
-        <message>
-            <source>Thoughts</source>
-            <translation>思考过程</translation>
-        </message>
-        <message>
-            <source>The model no longer sees this</source>
-            <translation>模型不再看到此内容</translation>
-        </message>
-        <message>
-            <source>The model no longer sees all of this</source>
-            <translation>模型不再看到全部内容</translation>
-        </message>
-        <message>
-            <source>Conversation</source>
-            <translation>对话</translation>
-        </message>
-        <message>
-            <source>Jump to the end (End)</source>
-            <translation>跳到末尾 (End)</translation>
-        </message>
-        <message>
-            <source>Jump to the end</source>
-            <translation>跳到末尾</translation>
-        </message>
-        <message>
-            <source>Link to {address}</source>
-            <translation>链接到 {address}</translation>
-        </message>
-        <message>
-            <source>Copy this code</source>
-            <translation>复制此代码</translation>
-        </message>
-        <message>
-            <source>Show or hide the model's thoughts</source>
-            <translation>显示或隐藏模型的思考过程</translation>
-        </message>
-        <message>
-            <source>Copy this message as Markdown</source>
-            <translation>以 Markdown 复制此消息</translation>
-        </message>
-        <message>
-            <source>Edit this message; what follows it is answered again</source>
-            <translation>编辑此消息；其后的内容会重新回答</translation>
-        </message>
-        <message>
-            <source>Answer again; only what follows is computed</source>
-            <translation>重新回答；只计算其后的内容</translation>
-        </message>
-        <message>
-            <source>Continue this answer where it ended</source>
-            <translation>从结束处继续此回答</translation>
-        </message>
-        <message>
-            <source>Start a new chat from here</source>
-            <translation>从这里开始新对话</translation>
-        </message>
-        <message>
-            <source>Show the version before</source>
-            <translation>显示前一个版本</translation>
-        </message>
-        <message>
-            <source>Show the version after</source>
-            <translation>显示后一个版本</translation>
-        </message>
-        <message>
-            <source>Copy message</source>
-            <translation>复制消息</translation>
-        </message>
-        <message>
-            <source>Copy link address</source>
-            <translation>复制链接地址</translation>
-        </message>
-        <message>
-            <source>Select all</source>
-            <translation>全选</translation>
-        </message>
-    </context>
-    <context>
-        <name>Unattended</name>
-        <message>
-            <source>The engine stopped and could not be started again.</source>
-            <translation>引擎已停止，无法重新启动。</translation>
-        </message>
-        <message>
-            <source>An answer failed; the window says why.</source>
-            <translation>回答失败；窗口中说明了原因。</translation>
-        </message>
-        <message>
-            <source>The picture could not be saved as {0}.</source>
-            <translation>无法把图片保存为 {0}。</translation>
-        </message>
-    </context>
-    <context>
-        <name>Welcome</name>
-        <message>
-            <source>Welcome</source>
-            <translation>欢迎</translation>
-        </message>
-        <message>
-            <source>What shall we talk about?</source>
-            <translation>想聊点什么？</translation>
-        </message>
-        <message>
-            <source>Explain in three sentences what a KV cache is.</source>
-            <translation>用三句话解释什么是 KV 缓存。</translation>
-        </message>
-        <message>
-            <source>Write a limerick about a forgetful robot.</source>
-            <translation>写一首关于健忘机器人的打油诗。</translation>
-        </message>
-        <message>
-            <source>Show a Python function that reverses a list, with a test.</source>
-            <translation>写一个反转列表的 Python 函数，并附上测试。</translation>
-        </message>
-        <message>
-            <source>Plan a rainy Sunday, hour by hour.</source>
-            <translation>按小时安排一个下雨的周日。</translation>
-        </message>
-        <message>
-            <source>Put this into the composer</source>
-            <translation>放入输入框</translation>
-        </message>
-        <message>
-            <source>Choose a model…</source>
-            <translation>选择模型…</translation>
-        </message>
-        <message>
-            <source>The starter, a recent one, or a GGUF file of yours</source>
-            <translation>入门模型、最近用过的模型，或你自己的 GGUF 文件</translation>
-        </message>
-        <message>
-            <source>There is no model yet. Everything stays on this computer.</source>
-            <translation>还没有模型。一切都留在这台电脑上。</translation>
-        </message>
-        <message>
-            <source>The engine has stopped. Choose a model to start it again.</source>
-            <translation>引擎已停止。选择模型即可重新启动。</translation>
-        </message>
-        <message>
-            <source>The model is on its way. Just begin to type: it is sent as soon as it can be.</source>
-            <translation>模型正在加载。直接输入即可：一旦就绪便会发送。</translation>
-        </message>
-        <message>
-            <source>Everything stays on this computer. The panel shows what the model keeps in mind.</source>
-            <translation>一切都留在这台电脑上。面板显示模型记住的内容。</translation>
-        </message>
-    </context>
+    </message>
+    <message>
+        <source>{0} tok/s</source>
+        <translation>{0} 词元/秒</translation>
+    </message>
+</context>
+<context>
+    <name>TopBar</name>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>More commands</source>
+        <translation>更多命令</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Show or hide the panel</source>
+        <translation>显示或隐藏面板</translation>
+    </message>
+    <message>
+        <source>starting</source>
+        <translation>启动中</translation>
+    </message>
+    <message>
+        <source>no model</source>
+        <translation>无模型</translation>
+    </message>
+    <message>
+        <source>loading {0}</source>
+        <translation>加载 {0}</translation>
+    </message>
+    <message>
+        <source>ready</source>
+        <translation>就绪</translation>
+    </message>
+    <message>
+        <source>reading {0}</source>
+        <translation>读取 {0}</translation>
+    </message>
+    <message>
+        <source>answering</source>
+        <translation>回答中</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>Engine: {0}</source>
+        <translation>引擎：{0}</translation>
+    </message>
+    <message>
+        <source>What the engine is doing; click for versions, devices and its log</source>
+        <translation>引擎正在做什么；点击查看版本、设备和日志</translation>
+    </message>
+    <message>
+        <source>Choose a model</source>
+        <translation>选择模型</translation>
+    </message>
+    <message>
+        <source>Choose another model; loading it takes seconds, and the chat is read again</source>
+        <translation>选择其他模型；加载需要几秒，对话会重新读取</translation>
+    </message>
+    <message>
+        <source>GPU {0}/{1}</source>
+        <translation>GPU {0}/{1}</translation>
+    </message>
+    <message>
+        <source>CPU</source>
+        <translation>CPU</translation>
+    </message>
+</context>
+<context>
+    <name>Transcript</name>
+    <message>
+        <source>You</source>
+        <translation>你</translation>
+    </message>
+    <message>
+        <source>Assistant</source>
+        <translation>助手</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>已复制</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>思考中…</translation>
+    </message>
+    <message>
+        <source>Thoughts</source>
+        <translation>思考过程</translation>
+    </message>
+    <message>
+        <source>The model no longer sees this</source>
+        <translation>模型不再看到此内容</translation>
+    </message>
+    <message>
+        <source>The model no longer sees all of this</source>
+        <translation>模型不再看到全部内容</translation>
+    </message>
+    <message>
+        <source>Edit this message; it becomes another version, and only what follows the change is read again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer again; this answer is kept as another version</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Jump to the end (End)</source>
+        <translation>跳到末尾 (End)</translation>
+    </message>
+    <message>
+        <source>Jump to the end</source>
+        <translation>跳到末尾</translation>
+    </message>
+    <message>
+        <source>Link to {address}</source>
+        <translation>链接到 {address}</translation>
+    </message>
+    <message>
+        <source>Copy this code</source>
+        <translation>复制此代码</translation>
+    </message>
+    <message>
+        <source>Show or hide the model&apos;s thoughts</source>
+        <translation>显示或隐藏模型的思考过程</translation>
+    </message>
+    <message>
+        <source>Copy this message as Markdown</source>
+        <translation>以 Markdown 复制此消息</translation>
+    </message>
+    <message>
+        <source>Continue this answer where it ended</source>
+        <translation>从结束处继续此回答</translation>
+    </message>
+    <message>
+        <source>Start a new chat from here</source>
+        <translation>从这里开始新对话</translation>
+    </message>
+    <message>
+        <source>Delete this message and what follows it; it can be undone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the version before</source>
+        <translation>显示前一个版本</translation>
+    </message>
+    <message>
+        <source>Show the version after</source>
+        <translation>显示后一个版本</translation>
+    </message>
+    <message>
+        <source>Copy message</source>
+        <translation>复制消息</translation>
+    </message>
+    <message>
+        <source>Copy link address</source>
+        <translation>复制链接地址</translation>
+    </message>
+    <message>
+        <source>Select all</source>
+        <translation>全选</translation>
+    </message>
+</context>
+<context>
+    <name>TurnActions</name>
+    <message>
+        <source>You</source>
+        <translation type="unfinished">你</translation>
+    </message>
+    <message>
+        <source>Assistant</source>
+        <translation type="unfinished">助手</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation type="unfinished">系统提示词</translation>
+    </message>
+</context>
+<context>
+    <name>Unattended</name>
+    <message>
+        <source>The engine stopped and could not be started again.</source>
+        <translation>引擎已停止，无法重新启动。</translation>
+    </message>
+    <message>
+        <source>An answer failed; the window says why.</source>
+        <translation>回答失败；窗口中说明了原因。</translation>
+    </message>
+    <message>
+        <source>The picture could not be saved as {0}.</source>
+        <translation>无法把图片保存为 {0}。</translation>
+    </message>
+</context>
+<context>
+    <name>Welcome</name>
+    <message>
+        <source>Welcome</source>
+        <translation>欢迎</translation>
+    </message>
+    <message>
+        <source>What shall we talk about?</source>
+        <translation>想聊点什么？</translation>
+    </message>
+    <message>
+        <source>Explain in three sentences what a KV cache is.</source>
+        <translation>用三句话解释什么是 KV 缓存。</translation>
+    </message>
+    <message>
+        <source>Write a limerick about a forgetful robot.</source>
+        <translation>写一首关于健忘机器人的打油诗。</translation>
+    </message>
+    <message>
+        <source>Show a Python function that reverses a list, with a test.</source>
+        <translation>写一个反转列表的 Python 函数，并附上测试。</translation>
+    </message>
+    <message>
+        <source>Plan a rainy Sunday, hour by hour.</source>
+        <translation>按小时安排一个下雨的周日。</translation>
+    </message>
+    <message>
+        <source>Put this into the composer</source>
+        <translation>放入输入框</translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>选择模型…</translation>
+    </message>
+    <message>
+        <source>The starter, a recent one, or a GGUF file of yours</source>
+        <translation>入门模型、最近用过的模型，或你自己的 GGUF 文件</translation>
+    </message>
+    <message>
+        <source>There is no model yet. Everything stays on this computer.</source>
+        <translation>还没有模型。一切都留在这台电脑上。</translation>
+    </message>
+    <message>
+        <source>The engine has stopped. Choose a model to start it again.</source>
+        <translation>引擎已停止。选择模型即可重新启动。</translation>
+    </message>
+    <message>
+        <source>The model is on its way. Just begin to type: it is sent as soon as it can be.</source>
+        <translation>模型正在加载。直接输入即可：一旦就绪便会发送。</translation>
+    </message>
+    <message>
+        <source>Everything stays on this computer. The panel shows what the model keeps in mind.</source>
+        <translation>一切都留在这台电脑上。面板显示模型记住的内容。</translation>
+    </message>
+</context>
+<context>
+    <name>_Chip</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation type="unfinished">
+            <numerusform>%Ln 个词元</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{0} · {1} of the cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave {0} out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The text of this file goes into the message. The model reads it once; it then stays in the cache.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
 </TS>
