@@ -151,9 +151,20 @@ def test_restarts_are_capped_and_the_person_can_start_again(desk: Callable[..., 
     assert isinstance(answer, EngineLost)
     assert answer.outcome is LossOutcome.GAVE_UP
     one.client.start()
+    # Whoever starts it again gets all its tries again.
     one.load()
-    one.heard.wait(ModelLoaded)
+    one.ask("die segv")
+    assert one.heard.wait(EngineLost).outcome is LossOutcome.RESTARTED
     assert isinstance(one.heard.wait_for_answer(one.ask("hello")), Finished)
+
+
+def test_deaths_with_answers_between_them_are_no_reason_to_give_up(desk: Callable[..., Desk]) -> None:
+    one = desk()
+    one.load()
+    for _ in range(5):
+        assert isinstance(one.heard.wait_for_answer(one.ask("hello")), Finished)
+        one.ask("die segv")
+        assert one.heard.wait(EngineLost).outcome is LossOutcome.RESTARTED
 
 
 def test_a_start_that_can_not_work_is_told_once(desk: Callable[..., Desk]) -> None:
