@@ -10,6 +10,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens needs {} for K and V: make it smaller."),
     QT_TRANSLATE_NOOP("Engine", "An eviction of {} tokens would empty the window of {}: choose at most {}."),
     QT_TRANSLATE_NOOP("Engine", "Batches have {} tokens, not {}: no more fit the context."),
+    QT_TRANSLATE_NOOP("Engine", "Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again."),
     QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip)."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."),
@@ -19,6 +20,8 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "Something went wrong inside Kvasir. Your text is safe; try again."),
     QT_TRANSLATE_NOOP("Engine", "The cache could not be copied."),
     QT_TRANSLATE_NOOP("Engine", "The cache was full: the oldest turns were dropped and {} tokens are read again."),
+    QT_TRANSLATE_NOOP("Engine", "The disk with “{}” has {} free, and {} are still to come: make room, or choose a smaller file."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "The disk with “{}” is full: make room, then resume the download."),
     QT_TRANSLATE_NOOP("Engine", "The engine can't be started: close other programs, or install Kvasir again."),
     QT_TRANSLATE_NOOP("Engine", "The engine crashed {} ({}). Your text is safe; try again, or choose other settings."),
     QT_TRANSLATE_NOOP("Engine", "The engine ended unexpectedly {} (exit code {}). Your text is safe; try again."),
@@ -29,6 +32,8 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "The model gave no result for this token."),
     QT_TRANSLATE_NOOP("Engine", "The model loads but can't compute with these settings: try f16 for K and V, or fewer GPU layers."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The model was taken out of memory before this was answered."),
+    QT_TRANSLATE_NOOP("Engine", "The name of “{}” would lead out of the folder of models, so it is not downloaded."),
+    QT_TRANSLATE_NOOP("Engine", "The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again."),
     QT_TRANSLATE_NOOP("Engine", "The starter model is not installed: run `make run` once, or open a GGUF file of your own."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "There is no file “{}” in “{}”. It may have been moved: choose it again."),
@@ -50,15 +55,25 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "This model's chat template did not come to an end, so it was stopped. Choose another model, or a newer file of this one."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "This model's memory is {}, so tokens can't be taken out of it: choose recompute or stop instead of {}."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "This processor's fastest code stopped the engine, so Kvasir now uses {}. Answers may be a little slower."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and is not kept."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention, so it is on, whether it is fast here or not."),
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention: set flash attention to auto or on, or use f16 for V."),
     QT_TRANSLATE_NOOP("Engine", "What stands before the change had left, so {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "Your text holds control words of this model; an invisible space in them keeps them text."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} Kvasir uses the {} form instead; answers may be worse than the model can do."),
+    QT_TRANSLATE_NOOP("Engine", "{} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "{} asks for a pause after many requests: try again in a few minutes, or enter an access token."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "{} broke off the download: resume it."),
+    QT_TRANSLATE_NOOP("Engine", "{} can't be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} can't store this model's {}: its blocks of {} don't divide the head size {}. Use f16, bf16 or f32 for {}."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "{} does not take the access token: make a new one there, and enter it in place of the old one."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "{} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} has no fast kernels for K in {} with V in {}: every token will be slower. f16 for both, or q8_0 for both, is fast."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "{} refuses “{}”: look at its page there for the reason, or choose another model."),
     QT_TRANSLATE_NOOP("Engine", "{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} the compute buffers grow with the context window: they take {}."),
+    QT_TRANSLATE_NOOP("Engine", "“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "“{}” can't be written: {}. Choose another folder for models in the preferences."),
     QT_TRANSLATE_NOOP("Engine", "“{}” could not be read: {}. Check the disk and the file's permissions."),
     QT_TRANSLATE_NOOP("Engine", "“{}” does not fit the other files of its model. Download it again."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is a LoRA adapter, a change to another model. Choose that model's own file."),
@@ -66,10 +81,13 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "“{}” is an embedding model, which turns text into numbers. Choose a model that chats."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” is damaged: its header makes no sense. Download it again."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is empty: its download never began. Download it again."),
+    QT_TRANSLATE_NOOP("Engine", "“{}” is gated: accept its terms on its page at {}, and enter an access token of that account."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” is in a format older than GGUF, which is no longer read. Download the model as .gguf."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” is incomplete: it ends too early, as in a broken download. Download it again."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is incomplete: only its first bytes are there. Download it again."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is missing: the model is split into {} files. Download it into the folder of the others."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "“{}” is no name of a model: write it as owner/name, or paste the address of its page."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "“{}” is not on {}, or it is private: check its name, or enter an access token that opens it."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” is one of {} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{}.gguf”."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” translates pictures or sound for another model. Choose that model's own file."),

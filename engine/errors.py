@@ -36,6 +36,18 @@ class ErrorCode(StrEnum):
     TEMPLATE_TIMEOUT = "template_timeout"
     DECODE_FAILED = "decode_failed"
     CACHE_INCONSISTENT = "cache_inconsistent"
+    # Downloads
+    HUB_UNREACHABLE = "hub_unreachable"
+    HUB_NOT_FOUND = "hub_not_found"
+    HUB_GATED = "hub_gated"
+    HUB_TOKEN_REFUSED = "hub_token_refused"
+    HUB_BUSY = "hub_busy"
+    HUB_FAILED = "hub_failed"
+    HUB_NAME_INVALID = "hub_name_invalid"
+    DOWNLOAD_DAMAGED = "download_damaged"
+    DISK_FULL = "disk_full"
+    DISK_FAILED = "disk_failed"
+    KEYRING_MISSING = "keyring_missing"
     # The process
     ENGINE_CRASHED = "engine_crashed"
     ENGINE_START_FAILED = "engine_start_failed"

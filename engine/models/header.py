@@ -12,7 +12,7 @@ import math
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol
 
 from engine.errors import EngineError, ErrorCode
 from engine.models import file_formats, ggml
@@ -76,6 +76,13 @@ class GgufHeader:
     file_bytes: int
 
 
+class ByteSource(Protocol):
+    """Where a header comes from; every read gives all the bytes that were asked for, fewer only at the end."""
+
+    def read(self, n_bytes: int, /) -> bytes: ...
+    def seek(self, position: int, /) -> int: ...
+
+
 def read_header(path: Path) -> GgufHeader:
     """Read the header of the file at `path`.
 
@@ -85,9 +92,14 @@ def read_header(path: Path) -> GgufHeader:
     size = file_formats.regular_file_bytes(path)
     try:
         with path.open("rb") as file:
-            return _HeaderReader(file, path.name, size).read()
+            return read_header_from(file, path.name, size)
     except OSError as error:
         raise file_formats.unreadable(path, error.strerror or str(error), repr(error)) from error
+
+
+def read_header_from(source: ByteSource, name: str, file_bytes: int) -> GgufHeader:
+    """Read a header from wherever a file of that size lies; raises EngineError as `read_header` does."""
+    return _HeaderReader(source, name, file_bytes).read()
 
 
 def damaged(file_name: str, detail: str) -> EngineError:
@@ -100,7 +112,7 @@ def damaged(file_name: str, detail: str) -> EngineError:
 class _HeaderReader:
     """Walks once over the header, in chunks, so that neither a huge file nor a huge count costs memory."""
 
-    def __init__(self, file: BinaryIO, name: str, size: int) -> None:
+    def __init__(self, file: ByteSource, name: str, size: int) -> None:
         self._file = file
         self._name = name
         self._size = size

@@ -869,7 +869,7 @@
     </message>
     <message>
         <source>Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again.</source>
-        <translation type="unfinished"></translation>
+        <translation>下载已被 HF_HUB_OFFLINE 关闭：请取消该变量并重新启动 Kvasir。</translation>
     </message>
     <message>
         <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
@@ -877,11 +877,11 @@
     </message>
     <message>
         <source>The disk with “{}” has {} free, and {} are still to come: make room, or choose a smaller file.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{}”所在磁盘剩余 {}，还需要 {}：请腾出空间，或选择更小的文件。</translation>
     </message>
     <message>
         <source>The disk with “{}” is full: make room, then resume the download.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{}”所在磁盘已满：请腾出空间，然后继续下载。</translation>
     </message>
     <message>
         <source>The engine can&apos;t be started: close other programs, or install Kvasir again.</source>
@@ -921,11 +921,11 @@
     </message>
     <message>
         <source>The name of “{}” would lead out of the folder of models, so it is not downloaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{}”的名称会指向模型文件夹之外，因此没有下载。</translation>
     </message>
     <message>
         <source>The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>代理不允许 Kvasir 访问 {}：请检查 HTTPS_PROXY，然后重试。</translation>
     </message>
     <message>
         <source>The starter model is not installed: run `make run` once, or open a GGUF file of your own.</source>
@@ -1013,7 +1013,7 @@
     </message>
     <message>
         <source>This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and is not kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>此系统没有 Kvasir 可用的密钥环：令牌只在 Kvasir 关闭前有效，不会保存。</translation>
     </message>
     <message>
         <source>V in {} needs flash attention, so it is on, whether it is fast here or not.</source>
@@ -1037,19 +1037,19 @@
     </message>
     <message>
         <source>{} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror.</source>
-        <translation type="unfinished"></translation>
+        <translation>{} 的回答无法理解：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
     </message>
     <message>
         <source>{} asks for a pause after many requests: try again in a few minutes, or enter an access token.</source>
-        <translation type="unfinished"></translation>
+        <translation>{} 因请求过多要求暂停：请几分钟后重试，或输入访问令牌。</translation>
     </message>
     <message>
         <source>{} broke off the download: resume it.</source>
-        <translation type="unfinished"></translation>
+        <translation>{} 中断了下载：请继续下载。</translation>
     </message>
     <message>
         <source>{} can&apos;t be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法连接 {}：请检查网络，或将 HF_ENDPOINT 设为镜像站，然后重试。</translation>
     </message>
     <message>
         <source>{} can&apos;t store this model&apos;s {}: its blocks of {} don&apos;t divide the head size {}. Use f16, bf16 or f32 for {}.</source>
@@ -1057,11 +1057,11 @@
     </message>
     <message>
         <source>{} does not take the access token: make a new one there, and enter it in place of the old one.</source>
-        <translation type="unfinished"></translation>
+        <translation>{} 不接受该访问令牌：请在那里新建一个，并替换旧的令牌。</translation>
     </message>
     <message>
         <source>{} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror.</source>
-        <translation type="unfinished"></translation>
+        <translation>{} 目前自身出现问题：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
     </message>
     <message>
         <source>{} has no fast kernels for K in {} with V in {}: every token will be slower. f16 for both, or q8_0 for both, is fast.</source>
@@ -1069,7 +1069,7 @@
     </message>
     <message>
         <source>{} refuses “{}”: look at its page there for the reason, or choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>{} 拒绝提供“{}”：请在其页面查看原因，或选择其他模型。</translation>
     </message>
     <message>
         <source>{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger.</source>
@@ -1081,11 +1081,11 @@
     </message>
     <message>
         <source>“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{}”收到的内容与 {} 所承诺的不同，已被删除。请重新下载；如果再次失败，说明内容在途中被改动。</translation>
     </message>
     <message>
         <source>“{}” can&apos;t be written: {}. Choose another folder for models in the preferences.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法写入“{}”：{}。请在首选项中选择其他模型文件夹。</translation>
     </message>
     <message>
         <source>“{}” could not be read: {}. Check the disk and the file&apos;s permissions.</source>
@@ -1117,7 +1117,7 @@
     </message>
     <message>
         <source>“{}” is gated: accept its terms on its page at {}, and enter an access token of that account.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{}”需要授权：请在 {} 上它的页面接受条款，并输入该账户的访问令牌。</translation>
     </message>
     <message>
         <source>“{}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.</source>
@@ -1137,11 +1137,11 @@
     </message>
     <message>
         <source>“{}” is no name of a model: write it as owner/name, or paste the address of its page.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{}”不是模型名称：请写成“所有者/名称”，或粘贴其页面地址。</translation>
     </message>
     <message>
         <source>“{}” is not on {}, or it is private: check its name, or enter an access token that opens it.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{}”不在 {} 上，或是私有的：请检查名称，或输入有权访问的令牌。</translation>
     </message>
     <message>
         <source>“{}” is one of {} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{}.gguf”.</source>

@@ -1,0 +1,177 @@
+"""The model hub: searches it, lists a repository's models, and opens their bytes at any place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from huggingface_hub import HfApi, get_session, hf_hub_url, set_client_factory
+from huggingface_hub.constants import HF_HUB_OFFLINE
+from huggingface_hub.errors import OfflineModeIsEnabled
+from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_status
+
+from engine import __version__
+from engine.models.hub_errors import hub_errors
+from engine.models.remote import (
+    MAX_FILE_BYTES,
+    Found,
+    Reference,
+    RemoteFile,
+    RemoteModel,
+    Repo,
+    group_models,
+)
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+PROGRAM = "kvasir"
+TIMEOUT_S = 15.0
+"""Without a byte for this long a connection counts as broken."""
+MAX_FOUND = 40
+MAX_FILES = 5_000
+_PARTIAL = 206
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True)
+class ByteStream:
+    """The bytes of a file from ``start`` on; ``sha256`` is that of the whole file where the hub tells it."""
+
+    response: httpx2.Response
+    start: int
+    sha256: str | None
+
+
+class Hub:
+    """One hub. ``endpoint`` None takes HF_ENDPOINT, else huggingface.co; ``token`` may change at any time.
+
+    There is one of them in a process, since huggingface_hub keeps one HTTP client; every method may be called from any
+    thread, blocks, and raises EngineError.
+    """
+
+    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
+        self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        self.token = token
+        set_client_factory(_new_client)
+
+    @property
+    def host(self) -> str:
+        """How sentences name it."""
+        with contextlib.suppress(ValueError):
+            return urlsplit(self.endpoint).hostname or self.endpoint
+        return self.endpoint
+
+    def search(self, text: str) -> tuple[Found, ...]:
+        """Repositories with GGUF files, the most downloaded first."""
+        query = {"search": text, "filter": "gguf", "sort": "downloads", "direction": "-1", "limit": str(MAX_FOUND)}
+        with hub_errors(text, self.host):
+            _require_online()
+            # Not list_models: it tries for half a minute before it says that something is wrong.
+            response = get_session().get(f"{self.endpoint}/api/models", params=query, headers=self._headers())
+            hf_raise_for_status(response)
+            answers = response.json()
+            if not isinstance(answers, list):
+                raise ValueError("no list of models")
+            return tuple(_found(one) for one in answers[:MAX_FOUND] if isinstance(one, dict) and one.get("id"))
+
+    def repo(self, reference: Reference) -> Repo:
+        """A repository and its models; where the reference names a file or a quantization, only those.
+
+        Raises HUB_NOT_FOUND also where the repository has no such model.
+        """
+        with hub_errors(reference.repo, self.host):
+            info = self._api().model_info(
+                reference.repo, revision=reference.revision, files_metadata=True, timeout=TIMEOUT_S
+            )
+            commit = info.sha or reference.revision or "main"
+            files = [_remote_file(sibling) for sibling in (info.siblings or [])[:MAX_FILES]]
+        models = tuple(model for model in group_models(info.id, commit, files) if _is_named(model, reference))
+        return Repo(info.id, commit, _licence(info.tags), bool(info.gated), models)
+
+    @contextlib.contextmanager
+    def open_bytes(
+        self, model: RemoteModel, file: RemoteFile, start: int, end: int | None = None
+    ) -> Iterator[ByteStream]:
+        """The bytes of a file from ``start`` to ``end`` (exclusive). A server that knows no ranges begins at 0."""
+        url = hf_hub_url(model.repo, file.path, revision=model.commit, endpoint=self.endpoint)
+        last = "" if end is None else str(end - 1)
+        headers = {
+            **self._headers(),
+            "Range": f"bytes={start}-{last}",
+            # Compressed on the way, byte positions would mean nothing.
+            "Accept-Encoding": "identity",
+        }
+        with hub_errors(f"{model.repo}/{file.path}", self.host):
+            _require_online()
+            with get_session().stream("GET", url, headers=headers) as response:
+                hf_raise_for_status(response)
+                yield ByteStream(response, _body_start(response), _linked_digest(response))
+
+    def close(self) -> None:
+        """Close the connections."""
+        close_session()
+
+    def _headers(self) -> dict[str, str]:
+        # False, not None: a token that lies in a file for other programs is not ours to send.
+        return build_hf_headers(token=self.token or False, library_name=PROGRAM, library_version=__version__)
+
+    def _api(self) -> HfApi:
+        _require_online()
+        return HfApi(self.endpoint, token=self.token or False, library_name=PROGRAM, library_version=__version__)
+
+
+def _new_client() -> httpx2.Client:
+    return httpx2.Client(follow_redirects=True, timeout=TIMEOUT_S)
+
+
+def _require_online() -> None:
+    if HF_HUB_OFFLINE:
+        raise OfflineModeIsEnabled("HF_HUB_OFFLINE")
+
+
+def _remote_file(sibling: Any) -> RemoteFile:
+    size = sibling.size if isinstance(sibling.size, int) and 0 <= sibling.size <= MAX_FILE_BYTES else 0
+    digest = str(sibling.lfs.sha256) if sibling.lfs is not None else ""
+    return RemoteFile(str(sibling.rfilename), size, digest if _SHA256.match(digest) else None)
+
+
+def _is_named(model: RemoteModel, reference: Reference) -> bool:
+    if reference.file is not None:
+        return any(file.path == reference.file for file in model.files)
+    return reference.quantization is None or reference.quantization.upper() in (model.quantization, "LATEST")
+
+
+def _found(answer: dict[str, Any]) -> Found:
+    counts = [answer.get(name) for name in ("downloads", "likes")]
+    n_downloads, n_likes = (count if isinstance(count, int) else 0 for count in counts)
+    return Found(str(answer["id"]), n_downloads, n_likes, _licence(answer.get("tags")), bool(answer.get("gated")))
+
+
+def _licence(tags: Any) -> str:
+    for tag in tags if isinstance(tags, list) else ():
+        if str(tag).startswith("license:"):
+            return str(tag).removeprefix("license:")
+    return ""
+
+
+def _body_start(response: httpx2.Response) -> int:
+    if response.status_code != _PARTIAL:
+        return 0
+    match = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    if match is None:
+        raise ValueError("a part without its place")
+    return int(match[1])
+
+
+def _linked_digest(response: httpx2.Response) -> str | None:
+    """The SHA-256 that the hub names before it sends us on to where the bytes lie."""
+    for one in (*response.history, response):
+        digest = one.headers.get("X-Linked-Etag", "").strip('"')
+        if _SHA256.match(digest):
+            return digest
+    return None

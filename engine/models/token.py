@@ -1,0 +1,43 @@
+"""The access token for a hub: it lives in the system's keyring, never in a file or a log."""
+
+from __future__ import annotations
+
+from engine.errors import EngineError, ErrorCode
+
+SERVICE = "kvasir"
+
+
+class TokenKeeper:
+    """Reads and writes the token of one hub; without a keyring a token lasts until the program ends."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+
+    def load(self) -> str | None:
+        """The token; None where there is none, or no keyring."""
+        import keyring
+        import keyring.errors
+
+        try:
+            return keyring.get_password(SERVICE, self._host) or None
+        except (keyring.errors.KeyringError, OSError, RuntimeError):
+            return None
+
+    def save(self, token: str | None) -> None:
+        """Keep a token, or forget it for None or an empty one; raises EngineError(KEYRING_MISSING)."""
+        import keyring
+        import keyring.errors
+
+        token = (token or "").strip()
+        try:
+            if token:
+                keyring.set_password(SERVICE, self._host, token)
+            elif keyring.get_password(SERVICE, self._host) is not None:
+                keyring.delete_password(SERVICE, self._host)
+        except (keyring.errors.KeyringError, OSError, RuntimeError) as error:
+            raise EngineError(
+                ErrorCode.KEYRING_MISSING,
+                "This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and is not "
+                "kept.",
+                type(error).__name__,
+            ) from None

@@ -1,0 +1,310 @@
+"""The hub's promises, against a server of the tests' own: what is there, what it is, and why not."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from engine.errors import EngineError, ErrorCode
+from engine.models.gguf import read_model_info
+from engine.models.hub import Hub
+from engine.models.remote import Reference, RemoteFile, RemoteModel, Repo, group_models, local_parts, parse_reference
+from engine.models.remote_header import HeaderFolder
+from tests.engine.models.raw_gguf import ARRAY, F32, STRING, array, gguf, llama_pairs, pair, tensor
+from tests.hub_server import COMMIT, TOKEN, HubServer, hub_server
+
+
+@pytest.fixture
+def server() -> Iterator[HubServer]:
+    with hub_server() as server:
+        yield server
+
+
+@pytest.fixture
+def hub(server: HubServer) -> Iterator[Hub]:
+    hub = Hub(server.endpoint)
+    yield hub
+    hub.close()
+
+
+def refused(hub: Hub, reference: Reference) -> EngineError:
+    with pytest.raises(EngineError) as raised:
+        hub.repo(reference)
+    return raised.value
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [
+        ("owner/name-GGUF", Reference("owner/name-GGUF")),
+        (" owner/name:Q4_K_M ", Reference("owner/name", quantization="Q4_K_M")),
+        ("https://huggingface.co/o/n", Reference("o/n")),
+        ("https://huggingface.co/o/n/tree/main", Reference("o/n", "main")),
+        ("https://hf-mirror.example/o/n/blob/main/sub/a%20b.gguf", Reference("o/n", "main", "sub/a b.gguf")),
+        ("https://huggingface.co/o/n/resolve/v1/a.gguf?download=true", Reference("o/n", "v1", "a.gguf")),
+        ("hf.co/o/n:Q8_0", Reference("o/n", quantization="Q8_0")),
+        ("llama 3 instruct", None),
+        ("owner/", None),
+        ("a/b/c", None),
+        ("../../etc", None),
+        ("https://[", None),
+        ("https://huggingface.co/", None),
+        ("x" * 10_000, None),
+    ],
+)
+def test_what_a_person_may_type(text: str, reference: Reference | None) -> None:
+    assert parse_reference(text) == reference
+
+
+def test_a_repository_s_models() -> None:
+    files = [
+        RemoteFile("README.md", 10, None),
+        RemoteFile("mmproj-F16.gguf", 10, None),
+        RemoteFile("m-imatrix.gguf", 10, None),
+        RemoteFile("empty.gguf", 0, None),
+        RemoteFile("m.Q4_K_M.gguf", 400, None),
+        RemoteFile("m-UD-IQ2_XXS.gguf", 200, None),
+        RemoteFile("BF16/m-BF16-00002-of-00002.gguf", 700, None),
+        RemoteFile("BF16/m-BF16-00001-of-00002.gguf", 800, None),
+        RemoteFile("half-00001-of-00002.gguf", 5, None),
+    ]
+    models = group_models("o/n", COMMIT, files)
+    assert [(model.name, model.quantization, model.size_bytes, len(model.files)) for model in models] == [
+        ("m-UD-IQ2_XXS", "UD-IQ2_XXS", 200, 1),
+        ("m.Q4_K_M", "Q4_K_M", 400, 1),
+        ("m-BF16", "BF16", 1500, 2),
+    ]
+    assert models[2].files[0].path.endswith("00001-of-00002.gguf")
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [
+        ("a.gguf", ("o", "n", "a.gguf")),
+        ("sub/a b.gguf", ("o", "n", "sub", "a b.gguf")),
+        ('a:"b".gguf', ("o", "n", "a__b_.gguf")),
+        ("con.gguf", ("o", "n", "_con.gguf")),
+        ("..\\..\\x.gguf", ("o", "n", ".._.._x.gguf")),
+    ],
+)
+def test_where_a_file_goes(path: str, parts: tuple[str, ...]) -> None:
+    file = RemoteFile(path, 1, None)
+    assert local_parts(RemoteModel("o/n", COMMIT, (file,)), file) == parts
+
+
+@pytest.mark.parametrize("path", ["../x.gguf", "a/../../x.gguf", "/etc/x.gguf", "x" * 300 + ".gguf"])
+def test_no_name_leads_out_of_the_folder(path: str) -> None:
+    file = RemoteFile(path, 1, None)
+    with pytest.raises(EngineError) as raised:
+        local_parts(RemoteModel("o/n", COMMIT, (file,)), file)
+    assert raised.value.code is ErrorCode.HUB_NAME_INVALID
+
+
+# --- finding ---
+
+
+def test_search(server: HubServer, hub: Hub) -> None:
+    server.add("a/Small-GGUF", {}, downloads=5)
+    server.add("b/Small-Other-GGUF", {}, downloads=50, is_gated=True, licence="llama3")
+    server.add("c/Large", {})
+    first, second = hub.search("small")
+    assert (first.repo, first.n_downloads, first.licence, first.is_gated) == ("b/Small-Other-GGUF", 50, "llama3", True)
+    assert second.repo == "a/Small-GGUF"
+    assert "filter=gguf" in server.requests[-1][0]
+
+
+def test_a_repository(server: HubServer, hub: Hub) -> None:
+    server.add("o/n", {"b-Q8_0.gguf": b"x" * 80, "a-Q4_0.gguf": b"x" * 40, "README.md": b"#"})
+    repo = hub.repo(Reference("o/n"))
+    assert (repo.name, repo.commit, repo.licence) == ("o/n", COMMIT, "apache-2.0")
+    assert [model.name for model in repo.models] == ["a-Q4_0", "b-Q8_0"]
+    assert all(file.sha256 for model in repo.models for file in model.files)
+    assert [model.name for model in hub.repo(Reference("o/n", quantization="q8_0")).models] == ["b-Q8_0"]
+    assert [model.name for model in hub.repo(Reference("o/n", "main", "a-Q4_0.gguf")).models] == ["a-Q4_0"]
+
+
+def test_a_renamed_repository_is_found_under_its_new_name(server: HubServer, hub: Hub) -> None:
+    server.add("new/n", {"a.gguf": b"x"})
+    server.renamed["old/n"] = "new/n"
+    assert hub.repo(Reference("old/n")).name == "new/n"
+
+
+def test_nothing_is_said_about_this_machine(server: HubServer, hub: Hub) -> None:
+    server.add("o/n", {"a.gguf": b"x"})
+    hub.repo(Reference("o/n"))
+    (_, headers) = server.requests[-1]
+    assert headers["user-agent" if "user-agent" in headers else "User-Agent"].startswith("kvasir/")
+    assert "Authorization" not in headers
+    assert len(server.requests) == 1
+
+
+# --- refusals ---
+
+
+def test_missing_and_private_are_the_same_to_who_may_not_know(server: HubServer, hub: Hub) -> None:
+    server.add("o/private", {"a.gguf": b"x"}, is_private=True)
+    for name in ("o/private", "o/missing"):
+        error = refused(hub, Reference(name))
+        assert error.code is ErrorCode.HUB_NOT_FOUND
+        assert name in error.message
+    hub.token = TOKEN
+    assert hub.repo(Reference("o/private")).models
+
+
+def test_a_gated_model_is_listed_and_its_bytes_want_a_token(server: HubServer, hub: Hub, tmp_path: Path) -> None:
+    server.add("o/gated", {"a.gguf": model_bytes()}, is_gated=True)
+    repo = hub.repo(Reference("o/gated"))
+    assert repo.is_gated
+    headers = HeaderFolder(tmp_path / "headers")
+    with pytest.raises(EngineError) as raised:
+        headers.fetch(hub, repo.models[0])
+    assert raised.value.code is ErrorCode.HUB_GATED
+    assert "terms" in raised.value.message
+    hub.token = TOKEN
+    assert headers.fetch(hub, repo.models[0]).is_file()
+
+
+def test_a_token_that_is_not_taken(server: HubServer, hub: Hub, tmp_path: Path) -> None:
+    server.add("o/n", {"a.gguf": model_bytes()})
+    model = hub.repo(Reference("o/n")).models[0]
+    hub.token = "hf_wrong"
+    with pytest.raises(EngineError) as raised:
+        HeaderFolder(tmp_path / "headers").fetch(hub, model)
+    assert raised.value.code is ErrorCode.HUB_TOKEN_REFUSED
+    assert "hf_wrong" not in raised.value.message + raised.value.detail
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (429, ErrorCode.HUB_BUSY),
+        (403, ErrorCode.HUB_FAILED),
+        (404, ErrorCode.HUB_FAILED),
+        (500, ErrorCode.HUB_BUSY),
+        (503, ErrorCode.HUB_BUSY),
+        (407, ErrorCode.HUB_UNREACHABLE),
+    ],
+)
+def test_other_refusals(server: HubServer, hub: Hub, status: int, code: ErrorCode) -> None:
+    server.status = status
+    assert refused(hub, Reference("o/n")).code is code
+    with pytest.raises(EngineError) as raised:
+        hub.search("words")
+    assert raised.value.code is code
+
+
+def test_a_file_that_is_gone(server: HubServer, hub: Hub, tmp_path: Path) -> None:
+    model = RemoteModel("o/n", COMMIT, (RemoteFile("gone.gguf", 100, None),))
+    server.add("o/n", {})
+    with pytest.raises(EngineError) as raised:
+        HeaderFolder(tmp_path / "headers").fetch(hub, model)
+    assert raised.value.code is ErrorCode.HUB_NOT_FOUND
+
+
+def closed_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
+        return int(probe.getsockname()[1])
+
+
+def test_offline_and_a_proxy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = Hub(f"http://127.0.0.1:{closed_port()}")
+    error = refused(hub, Reference("o/n"))
+    assert error.code is ErrorCode.HUB_UNREACHABLE
+    assert "127.0.0.1" in error.message
+    hub.close()
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
+    monkeypatch.setenv("NO_PROXY", "")
+    behind = Hub("http://hub.example")
+    assert refused(behind, Reference("o/n")).code is ErrorCode.HUB_UNREACHABLE
+    behind.close()
+
+
+def test_a_mirror(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", server.endpoint + "/")
+    server.add("o/n", {"a.gguf": b"x"})
+    hub = Hub()
+    assert hub.repo(Reference("o/n")).models
+    assert hub.host == "127.0.0.1"
+    hub.close()
+
+
+def test_a_name_that_is_none(hub: Hub) -> None:
+    assert refused(hub, Reference("o/-.-")).code is ErrorCode.HUB_NAME_INVALID
+
+
+# --- headers ---
+
+
+def model_bytes(n_tokens: int = 10, n_layer: int = 1) -> bytes:
+    """A llama model whose header grows with its vocabulary."""
+    pairs = llama_pairs(
+        pair("tokenizer.ggml.tokens", ARRAY, array(STRING, [f"token {number}" for number in range(n_tokens)])),
+        pair("tokenizer.ggml.scores", ARRAY, array(F32, [0.0] * n_tokens)),
+        n_layer=n_layer,
+    )
+    return gguf(pairs, [tensor("token_embd.weight", (64, 100_000))], data=bytes(64 * 100_000 * 4))
+
+
+@pytest.mark.parametrize("knows_ranges", [True, False])
+@pytest.mark.parametrize("n_tokens", [10, 120_000])
+def test_a_header_costs_its_own_bytes(
+    server: HubServer, hub: Hub, tmp_path: Path, n_tokens: int, knows_ranges: bool
+) -> None:
+    content = model_bytes(n_tokens)
+    server.add("o/n", {"m.gguf": content})
+    server.knows_ranges = knows_ranges
+    model = hub.repo(Reference("o/n")).models[0]
+    headers = HeaderFolder(tmp_path / "headers")
+    path = headers.fetch(hub, model)
+    info = read_model_info(path)
+    assert (info.n_layer, info.n_vocab, info.size_bytes) == (1, n_tokens, len(content))
+    n_header = len(content) - 64 * 100_000 * 4
+    assert path.read_bytes()[:n_header] == content[:n_header]
+    assert path.stat().st_blocks * 512 < n_header + (3 << 20)
+    if knows_ranges:
+        assert server.n_bytes_sent <= max(2 * n_header, n_header + (1 << 20))
+    n_asked = len(server.requests)
+    assert headers.fetch(hub, model) == path
+    assert len(server.requests) == n_asked
+    headers.clear()
+    assert not path.exists()
+
+
+def test_the_header_of_a_model_in_shards(
+    server: HubServer, hub: Hub, tmp_path: Path, tiny_model: Callable[..., Path]
+) -> None:
+    first = tiny_model(max_tensors_per_shard=8)
+    shards = sorted(first.parent.glob(f"{first.name[:-20]}*.gguf"))
+    server.add("o/n", {shard.name: shard.read_bytes() for shard in shards})
+    model = hub.repo(Reference("o/n")).models[0]
+    info = read_model_info(HeaderFolder(tmp_path / "headers").fetch(hub, model))
+    assert len(info.files) == len(shards)
+
+
+@pytest.mark.parametrize("content", [b"<html>Sign in</html>", b"", model_bytes()[:300]])
+def test_what_is_no_model_leaves_no_header(server: HubServer, hub: Hub, tmp_path: Path, content: bytes) -> None:
+    server.add("o/n", {"m.gguf": model_bytes()})
+    model = hub.repo(Reference("o/n")).models[0]
+    server.content_instead = content
+    with pytest.raises(EngineError):
+        HeaderFolder(tmp_path / "headers").fetch(hub, model)
+    assert not [path for path in (tmp_path / "headers").rglob("*") if path.is_file()]
+
+
+def test_no_token_in_any_log(server: HubServer, hub: Hub, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    server.add("o/gated", {"a.gguf": model_bytes()}, is_gated=True)
+    hub.token = TOKEN
+    repo: Repo = hub.repo(Reference("o/gated"))
+    HeaderFolder(tmp_path / "headers").fetch(hub, repo.models[0])
+    server.status = 500
+    error = refused(hub, Reference("o/gated"))
+    assert TOKEN not in caplog.text + error.message + error.detail + repr(hub)

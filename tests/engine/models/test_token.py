@@ -1,0 +1,79 @@
+"""The token's promise: in the system's keyring or nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import keyring
+import keyring.backend
+import keyring.errors
+import pytest
+
+from engine.errors import EngineError, ErrorCode
+from engine.models.token import TokenKeeper
+
+SECRET = "hf_very_secret"
+
+
+class FakeKeyring(keyring.backend.KeyringBackend):
+    """A keyring in memory; a locked one refuses everything."""
+
+    priority = 1  # type: ignore[assignment]
+
+    def __init__(self, is_locked: bool = False) -> None:
+        super().__init__()
+        self.is_locked = is_locked
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self._require_open()
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self._require_open()
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        self._require_open()
+        del self.kept[service, username]
+
+    def _require_open(self) -> None:
+        if self.is_locked:
+            raise keyring.errors.KeyringLocked("locked")
+
+
+@pytest.fixture
+def ring() -> Iterator[FakeKeyring]:
+    before = keyring.get_keyring()
+    ring = FakeKeyring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+def test_a_token_is_kept_for_its_host(ring: FakeKeyring) -> None:
+    keeper = TokenKeeper("huggingface.co")
+    assert keeper.load() is None
+    keeper.save(f" {SECRET}\n")
+    assert keeper.load() == SECRET
+    assert TokenKeeper("mirror.example").load() is None
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  "])
+def test_a_token_is_forgotten(ring: FakeKeyring, nothing: str | None) -> None:
+    keeper = TokenKeeper("huggingface.co")
+    keeper.save(SECRET)
+    keeper.save(nothing)
+    keeper.save(nothing)
+    assert keeper.load() is None
+    assert ring.kept == {}
+
+
+def test_without_a_keyring_the_person_is_told(ring: FakeKeyring) -> None:
+    ring.is_locked = True
+    keeper = TokenKeeper("huggingface.co")
+    assert keeper.load() is None
+    with pytest.raises(EngineError) as raised:
+        keeper.save(SECRET)
+    assert raised.value.code is ErrorCode.KEYRING_MISSING
+    assert SECRET not in raised.value.message + raised.value.detail
