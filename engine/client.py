@@ -100,6 +100,8 @@ class EngineClient:
         self._model: LoadModel | None = None
         self._told: set[Notice] = set()
         self._has_given_up = self._is_closing = False
+        # Why the client gave up.
+        self._verdict = (ErrorCode.ENGINE_RESTARTS_EXHAUSTED, GAVE_UP)
         self._forget_process()
 
     def _forget_process(self) -> None:
@@ -137,8 +139,8 @@ class EngineClient:
                 self._post(command)
                 return
         if isinstance(command, _Request):
-            code, request_ids = ErrorCode.ENGINE_RESTARTS_EXHAUSTED, (command.request_id,)
-            self._on_event(EngineLost(None, LossOutcome.GAVE_UP, code, GAVE_UP, "", request_ids))
+            code, message = self._verdict
+            self._on_event(EngineLost(None, LossOutcome.GAVE_UP, code, message, "", (command.request_id,)))
 
     def unload(self) -> None:
         """Give every byte back: the process ends, and a fresh one without a model takes its place (ModelUnloaded)."""
@@ -338,7 +340,7 @@ class EngineClient:
         self._requests.clear()
         self._cancelled.clear()
         self._held.clear()
-        self._model, self._has_given_up = None, True
+        self._model, self._has_given_up, self._verdict = None, True, (code, message)
         return (EngineLost(exit_code, LossOutcome.GAVE_UP, code, message, detail, request_ids),)
 
     def _log_tail(self) -> str:

@@ -177,8 +177,11 @@ def test_a_start_that_can_not_work_is_told_once(desk: Callable[..., Desk]) -> No
         "The CPU code is missing.",
     )
     assert lost.request_ids == (load,)
+    late = one.ask("hello?")
+    answer = one.heard.wait(EngineLost)
+    assert (answer.request_ids, answer.message) == ((late,), lost.message)
     one.client.close()
-    assert one.heard.drain() == [lost]
+    assert one.heard.drain() == [lost, answer]
 
 
 # The first decode
