@@ -32,6 +32,8 @@ from engine.text.stream import AnswerStream, Part, PartKind
 if TYPE_CHECKING:
     from engine.session import LoadedModel
 
+RATE_PERIOD_S = 0.5
+"""How fast an answer is written is measured over so long: single tokens come unevenly."""
 USAGE_PERIOD_S = 0.05
 """At most twenty usage events a second."""
 MEASURABLE_TOKENS = 32
@@ -63,7 +65,8 @@ class Answer:
         self._ids: list[int] = []
         self._text: dict[TextKind, list[str]] = {kind: [] for kind in TextKind}
         self._next_usage = 0.0
-        self._last_told: tuple[int, float] | None = None
+        self._rate_since: tuple[int, float] | None = None
+        self._rate_now: float | None = None
         self._first_token_at: float | None = None
 
     def give(self) -> None:
@@ -179,9 +182,9 @@ class Answer:
         clock = time.monotonic()
         if now or clock >= self._next_usage:
             self._next_usage = clock + USAGE_PERIOD_S
-            self._emit(CacheChanged(self._usage(feed)))
+            self._emit(CacheChanged(self._usage(feed, is_last=now)))
 
-    def _usage(self, feed: Feed) -> CacheUsage:
+    def _usage(self, feed: Feed, *, is_last: bool) -> CacheUsage:
         manager, loaded = self._manager, self._loaded
         sequence, limits, counts = manager.sequence, manager.limits, manager.counts
         n_used, n_cells = sequence.n_cached, loaded.context.traits.n_cells
@@ -201,16 +204,22 @@ class Answer:
             used_bytes=loaded.used_kv_bytes(n_used),
             allocated_bytes=loaded.used_kv_bytes(n_cells),
             spans=spans(sequence, manager.turns, limits),
-            tokens_per_second=self._current_rate(),
+            tokens_per_second=None if is_last else self._current_rate(),
         )
 
     def _current_rate(self) -> float | None:
-        """Tokens a second since the last usage event; None around the first token."""
-        now, before = (len(self._ids), time.perf_counter()), self._last_told
-        self._last_told = now
-        if before is None or before[0] in (0, now[0]):
+        """Tokens a second over the last moments; None before there are enough."""
+        n_tokens, now = len(self._ids), time.perf_counter()
+        since = self._rate_since
+        if n_tokens == 0:
             return None
-        return _rate(now[0] - before[0], now[1] - before[1])
+        if since is None:
+            self._rate_since = (n_tokens, now)
+            return None
+        if now - since[1] >= RATE_PERIOD_S:
+            self._rate_now = _rate(n_tokens - since[0], now - since[1])
+            self._rate_since = (n_tokens, now)
+        return self._rate_now
 
 
 def _rate(n_tokens: int, seconds: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import i18n
 from app.theme import Theme
@@ -88,8 +88,9 @@ class FullDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 20)
         column.setSpacing(10)
-        column.addWidget(self._title)
-        column.addWidget(self._words)
+        for label in (self._title, self._words):
+            label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+            column.addWidget(label)
         for way, button in self._buttons.items():
             button.clicked.connect(lambda _checked=False, way=way: self._choose(way))
             column.addWidget(button)
@@ -162,12 +163,17 @@ class FullDialog(QDialog):
             return ""
         if way.extra_bytes is None:
             size = self.tr("… MiB")
+        elif way.extra_bytes == 0:
+            size = self.tr("no memory")
         else:
-            sign = "+" if way.extra_bytes >= 0 else "−"
-            size = sign + i18n.bytes_text(abs(way.extra_bytes))
+            size = ("+" if way.extra_bytes > 0 else "−") + i18n.bytes_text(abs(way.extra_bytes))
         if way.seconds is None:
-            return self.tr("{0} · time unknown").format(size)
-        return self.tr("{0} · {1} s").format(size, i18n.number(way.seconds, 1))
+            time = self.tr("time unknown")
+        elif way.seconds == 0:
+            time = self.tr("at once")
+        else:
+            time = self.tr("{0} s").format(i18n.number(way.seconds, 1))
+        return f"{size} · {time}"
 
     def _choose(self, way: Way) -> None:
         chosen = next(one for one in self._ways if one.way is way)

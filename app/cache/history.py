@@ -9,6 +9,7 @@ from enum import Enum
 from engine.messages import CacheUsage
 
 SPAN_S = 300.0
+SPAN_MIN_S = 30.0
 STEP_S = 0.5
 """Moments closer together than this become one."""
 MARKS_MAX = 200
@@ -66,6 +67,11 @@ class History:
     def clear(self) -> None:
         """Another chat, or another model."""
         self._before = None
+
+    def span_s(self, now: float) -> float:
+        """How much time is worth showing: what there is, from half a minute to SPAN_S."""
+        age = now - self.moments[0].at if self.moments else 0.0
+        return min(SPAN_S, max(SPAN_MIN_S, age))
 
     @property
     def fastest(self) -> float:

@@ -86,8 +86,10 @@ class Timeline(QWidget):
         painter.setPen(QPen(QColor(tokens.line), 1))
         painter.drawLine(plot.bottomLeft(), plot.bottomRight())
 
+        span_s = self.history.span_s(now)
+
         def x(at: float) -> float:
-            return plot.right() - (now - at) / SPAN_S * plot.width()
+            return plot.right() - (now - at) / span_s * plot.width()
 
         self._paint_cells(painter, plot, x)
         self._paint_speed(painter, plot, x)

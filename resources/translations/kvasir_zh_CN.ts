@@ -1257,6 +1257,22 @@
 <context>
     <name>FullDialog</name>
     <message>
+        <source>no memory</source>
+        <translation>不占内存</translation>
+    </message>
+    <message>
+        <source>time unknown</source>
+        <translation>时间未知</translation>
+    </message>
+    <message>
+        <source>at once</source>
+        <translation>立即</translation>
+    </message>
+    <message>
+        <source>{0} s</source>
+        <translation>{0} 秒</translation>
+    </message>
+    <message>
         <source>The cache is full</source>
         <translation>缓存已满</translation>
     </message>

@@ -56,3 +56,12 @@ def test_the_end_of_an_answer_ends_its_line():
     history.add(usage(100, (11,), tokens_per_second=20.0), 0.05)
     history.add(usage(100, (11,)), 0.1)
     assert [moment.tokens_per_second for moment in history.moments] == [20.0, 20.0, None]
+
+
+def test_a_short_past_is_not_squeezed_into_the_edge():
+    history = History()
+    assert history.span_s(0.0) == 30.0
+    history.add(usage(100, (10,)), 0.0)
+    assert history.span_s(10.0) == 30.0
+    assert history.span_s(100.0) == 100.0
+    assert history.span_s(10_000.0) == SPAN_S
