@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -59,11 +59,8 @@ class _Reload:
 class Steering(QObject):
     """``make_planner`` is given the function that takes the planner's answers.
 
-    A reload that fails or is cancelled brings the settings back that were in force; ``command_copied`` tells that a
-    command line is in the clipboard.
+    A reload that fails or is cancelled brings the settings back that were in force.
     """
-
-    command_copied = Signal()
 
     def __init__(
         self,
@@ -168,7 +165,7 @@ class Steering(QObject):
         if path is not None:
             command = server_command(path, self.settings_panel.setup, self._store.current.sampling)
             QGuiApplication.clipboard().setText(command)
-            self.command_copied.emit()
+            self.settings_panel.presets.tell_copied()
 
     # What happens
 

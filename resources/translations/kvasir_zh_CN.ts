@@ -1745,6 +1745,10 @@
 <context>
     <name>PresetBar</name>
     <message>
+        <source>The command is in the clipboard</source>
+        <translation>命令已复制到剪贴板</translation>
+    </message>
+    <message>
         <source>Save as a preset…</source>
         <translation>另存为预设…</translation>
     </message>
