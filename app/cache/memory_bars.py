@@ -193,8 +193,10 @@ class MemoryBars(QWidget):
 
     def show_held(self, devices: Sequence[DeviceMemory]) -> None:
         """What the loaded model took; nothing if there is none."""
-        self._held = {memory.device: memory for memory in devices}
-        self._render()
+        held = {memory.device: memory for memory in devices}
+        if held != self._held:
+            self._held = held
+            self._render()
 
     def _render(self) -> None:
         # A device that holds the model's layers stands first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.cache.cells_section import CellsSection, TextOf
@@ -20,8 +21,8 @@ from engine.messages import CacheChanged, Event
 class CachePanel(QScrollArea):
     """``take`` feeds it every event of the engine, ``show_samples`` what the devices look like.
 
-    ``looked_at`` tells whether the memory bars can be seen; ``span_pressed`` carries the Span of a cell that was
-    pressed.
+    While nobody can see it, it only takes note. ``looked_at`` tells whether the memory bars can be seen;
+    ``span_pressed`` carries the Span of a cell that was pressed.
     """
 
     looked_at = Signal(bool)
@@ -93,15 +94,23 @@ class CachePanel(QScrollArea):
         self._memory.show_samples(samples)
 
     def _show(self, facts: CacheFacts) -> None:
-        if facts == self._facts:
-            return
-        had_model, self._facts = self._facts.model, facts
-        if facts.model != had_model:
-            self._memory.show_held(facts.model.devices if facts.model is not None else ())
+        if facts != self._facts:
+            self._facts = facts
+            if self.isVisible():
+                self._render()
+
+    def _render(self) -> None:
+        facts = self._facts
+        self._memory.show_held(facts.model.devices if facts.model is not None else ())
         self._progress.show_facts(facts)
         self._cells.show_facts(facts)
         self._request.show_facts(facts)
         self._kv.show_facts(facts)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What happened while nobody looked."""
+        super().showEvent(event)
+        self._render()
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""

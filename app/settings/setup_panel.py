@@ -172,7 +172,10 @@ class SetupPanel(QWidget):
         for refusal in plan.refusals:
             reasons.setdefault(refusal.setting, {})[refusal.value] = self._translate(refusal.message)
         self.form.set_refusals(reasons, types_match=plan.types_must_match)
-        self.preview.show_plan(plan, [self._translate(warning.message) for warning in plan.warnings])
+        warnings = [self._translate(warning.message) for warning in plan.warnings]
+        if plan.types_must_match:
+            warnings.append(self.tr("This model keeps K and V as one, so their types change together."))
+        self.preview.show_plan(plan, warnings)
         self._render()
 
     def _on_refused(self, failed: Failed) -> None:

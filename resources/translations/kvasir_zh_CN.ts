@@ -2428,6 +2428,10 @@
 <context>
     <name>SetupPanel</name>
     <message>
+        <source>This model keeps K and V as one, so their types change together.</source>
+        <translation>此模型把 K 和 V 存为一体，因此两者的类型同时改变。</translation>
+    </message>
+    <message>
         <source>{0} tokens</source>
         <translation>{0} 个词元</translation>
     </message>

@@ -1,7 +1,7 @@
 """What the cache panel costs: `python -m tests.bench.bench_panel`.
 
-Prints milliseconds for 131,072 cells (all of them again, to stay below 4; one more token; finding a cell), for the whole
-panel taking a usage, and the share of a core that sampling the memory once a second takes (to stay below 1 %).
+Prints milliseconds for 131,072 cells (all of them again, to stay below 4; one more token; finding a cell), for the
+whole panel taking a usage, and the share of a core that sampling the memory once a second takes (to stay below 1 %).
 """
 
 from __future__ import annotations

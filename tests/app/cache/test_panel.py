@@ -144,6 +144,15 @@ def test_an_engine_that_died_leaves_no_numbers_of_its_memory(panel):
     assert text(panel, "cache_kv_allocated") == "–"
 
 
+def test_a_hidden_panel_takes_note_and_shows_it_when_it_is_shown(panel):
+    panel.hide()
+    panel.take(ModelLoaded(1, FACTS))
+    panel.take(CacheChanged(usage(4096, (60,))))
+    assert text(panel, "cellsUsed") == "–"
+    panel.show()
+    assert text(panel, "cellsUsed") == "60"
+
+
 # Memory
 
 

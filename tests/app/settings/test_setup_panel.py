@@ -145,6 +145,7 @@ def test_types_that_must_match_change_together(made, qtbot):
     planner.types_match = True
     change(panel, n_ctx=1024)
     qtbot.waitUntil(lambda: "1,024 cells" in label(panel, "previewKv"))
+    assert "types change together" in label(panel, "previewWarnings")
     change(panel, type_k=CacheType.Q8_0)
     assert panel.setup.load.type_v is CacheType.Q8_0
     change(panel, type_v=CacheType.F16)
