@@ -30,9 +30,9 @@ wait_for() { # SECONDS COMMAND...
 useradd --create-home somebody
 archive=$(find / -maxdepth 1 -name 'kvasir-*.tar.xz')
 if [ -n "$archive" ]; then
-    step "the archive, on a system with nothing installed for it"
+    step "the archive, on a system with nothing installed for it but what every desktop has"
     apt-get update -qq
-    apt-get install -y -qq --no-install-recommends xz-utils >/tmp/apt.log 2>&1
+    apt-get install -y -qq --no-install-recommends xz-utils libexpat1 >/tmp/apt.log 2>&1
     mkdir "/home/somebody/any folder"
     tar -C "/home/somebody/any folder" -xf "$archive" --strip-components 1
     echo Hello | offline timeout 300 "/home/somebody/any folder/kvasir-engine" chat starter --json --max-tokens 4 >/tmp/archive.jsonl ||

