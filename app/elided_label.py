@@ -1,4 +1,4 @@
-"""A line of plain text that ends in an ellipsis where there is no room for all of it; the tooltip has the rest."""
+"""A line of plain text that ends in an ellipsis where there is no room for all of it; its tooltip has the rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ElidedLabel(QLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._line = ""
+        self._line = self._tip = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
@@ -21,26 +21,26 @@ class ElidedLabel(QLabel):
         """The whole text."""
         return self._line
 
-    def set_line(self, line: str) -> None:
-        """Show a text."""
-        if line != self._line:
-            self._line = line
+    def set_line(self, line: str, tip: str = "") -> None:
+        """Show a text, with more about it in the tooltip."""
+        if (line, tip) != (self._line, self._tip):
+            self._line, self._tip = line, tip
             self.setAccessibleName(line)
             self._elide()
 
     def sizeHint(self) -> QSize:
         """One line, as wide as all of it."""
         metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self._line), metrics.height())
+        return QSize(metrics.horizontalAdvance(self._line), metrics.height()).grownBy(self.contentsMargins())
 
     def minimumSizeHint(self) -> QSize:
         """One line of hardly anything."""
-        return QSize(10, self.fontMetrics().height())
+        return QSize(10, self.fontMetrics().height()).grownBy(self.contentsMargins())
 
     def _elide(self) -> None:
         shown = self.fontMetrics().elidedText(self._line, Qt.TextElideMode.ElideRight, self.width())
         self.setText(shown)
-        self.setToolTip(self._line if shown != self._line else "")
+        self.setToolTip("\n".join(filter(None, [self._line if shown != self._line else "", self._tip])))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """More or less of it."""

@@ -47,7 +47,7 @@ class CellsSection(Section):
         self._used = QLabel(NOTHING)
         self._used.setObjectName("cellsUsed")
         self._used.setProperty("level", "number")
-        self._of = QLabel()
+        self._of = ElidedLabel()
         self._of.setProperty("level", "meta")
         self._share = QLabel()
         self._share.setProperty("level", "meta")
@@ -118,7 +118,7 @@ class CellsSection(Section):
         usage, n_cells = self._facts.usage, self._facts.n_cells
         n_used = usage.n_used if usage else 0
         self._used.setText(i18n.number(n_used) if n_cells else NOTHING)
-        self._of.setText(self.tr("of {0} cells").format(i18n.number(n_cells)) if n_cells else "")
+        self._of.set_line(self.tr("of {0} cells").format(i18n.number(n_cells)) if n_cells else "")
         self._share.setText(i18n.percent(n_used / n_cells) if n_cells else "")
         counts = self.strip.show_usage(usage, n_cells)
         raster = self.strip.raster

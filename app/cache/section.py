@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.elided_label import ElidedLabel
 from app.theme import Theme
 
 NOTHING = "–"
@@ -27,7 +28,7 @@ class Section(QWidget):
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(8)
         self.column.addLayout(top)
-        self._names: dict[str, QLabel] = {}
+        self._names: dict[str, ElidedLabel] = {}
         self._values: dict[str, QLabel] = {}
 
     def add_rows(self, *names: str) -> QGridLayout:
@@ -57,7 +58,7 @@ class Section(QWidget):
         self.column.addLayout(grid)
 
     def _add_name(self, name: str, level: str) -> QLabel:
-        label = QLabel()
+        label = ElidedLabel()
         label.setProperty("level", level)
         self._names[name] = label
         return label
@@ -72,8 +73,7 @@ class Section(QWidget):
     def set_words(self, words: dict[str, tuple[str, str]]) -> None:
         """Names and tooltips of rows and tiles."""
         for name, (text, tip) in words.items():
-            self._names[name].setText(text)
-            self._names[name].setToolTip(tip)
+            self._names[name].set_line(text, tip)
             self._values[name].setToolTip(tip)
 
     def set_value(self, name: str, text: str | None) -> None:
