@@ -55,12 +55,6 @@ class EngineNotices(QObject):
         """A file can't be opened."""
         self._notices.tell(Level.ERROR, self.words.translate(error.message), error.detail)
 
-    def tell_no_model_file(self, name: str) -> None:
-        """What was dropped is no model."""
-        self._notices.tell(
-            Level.WARNING, self.tr("“{0}” is not a GGUF file. Drop a file that ends in .gguf.").format(name)
-        )
-
     def tell_choose_model(self) -> None:
         """Something was to be sent, and there is nobody to answer."""
         self._notices.tell(

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app.commands.actions import Actions
+from app.conversations.sidebar import Sidebar
 from app.icons import application_icon
 from app.side_panel import SidePanel
 from app.theme import Theme
@@ -60,6 +61,7 @@ class MainWindow(QMainWindow):
         # The width of separators is read when the style changes, which a window without a style does not notice.
         self.ensurePolished()
         self._panel: SidePanel | None = None
+        self._sidebar: Sidebar | None = None
         self._was_painted = False
         self._hint = QLabel(self)
         self._hint.setObjectName("dropHint")
@@ -68,8 +70,8 @@ class MainWindow(QMainWindow):
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
 
-    def place(self, parts: list[QWidget], stretching: QWidget, panel: SidePanel) -> None:
-        """Put the parts of the centre under each other, one of them taking all the room, and the panel beside them."""
+    def place(self, parts: list[QWidget], stretching: QWidget, panel: SidePanel, sidebar: Sidebar) -> None:
+        """Put the parts of the centre under each other, one taking all the room, and panel and sidebar beside them."""
         centre = QWidget()
         centre.setProperty("surface", "ground")
         column = QVBoxLayout(centre)
@@ -80,7 +82,10 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
         self._panel = panel
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, panel)
-        self.resizeDocks([panel], [self._theme.sizes.panel], Qt.Orientation.Horizontal)
+        self._sidebar = sidebar
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, sidebar)
+        sizes = self._theme.sizes
+        self.resizeDocks([sidebar, panel], [sizes.sidebar, sizes.panel], Qt.Orientation.Horizontal)
 
     def fill_menu(self, menu: QMenu, actions: Actions, groups: tuple[tuple[str, ...], ...]) -> None:
         """Put actions into a menu, with a line between groups."""
@@ -100,6 +105,10 @@ class MainWindow(QMainWindow):
         self.addDockWidget(left if self.dockWidgetArea(panel) == right else right, panel)
         panel.show()
 
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or go back to a window."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
     def geometry_text(self) -> str:
         """Size and place, for the preferences."""
         return _text(self.saveGeometry())
@@ -117,7 +126,7 @@ class MainWindow(QMainWindow):
 
     def show_drop_hint(self, is_shown: bool) -> None:
         """Say, over everything, what a dropped file would do."""
-        self._hint.setText(self.tr("Drop a .gguf file to load it"))
+        self._hint.setText(self.tr("Drop a .gguf file to load it, or other files to attach them"))
         self._hint.setGeometry(self.rect().adjusted(24, 24, -24, -24))
         self._hint.setVisible(is_shown)
         self._hint.raise_()
@@ -131,6 +140,12 @@ class MainWindow(QMainWindow):
         if not self._was_painted:
             self._was_painted = True
             self.painted.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the list of chats gives way to the text."""
+        super().resizeEvent(event)
+        if self._sidebar is not None:
+            self._sidebar.fit(self.width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Say so while everything is still there."""

@@ -9,18 +9,22 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QWidget
 
+from app.attaching import Attaching
 from app.cache.memory_sampler import MemorySampler
 from app.chat.composer import Composer
 from app.chat.transcript import Transcript
+from app.chat_desk import ChatDesk
 from app.chat_session import ChatSession
 from app.commands.actions import Actions
 from app.commands.palette import CommandPalette
+from app.conversations.sidebar import Sidebar
+from app.conversations.store import DATABASE
 from app.engine_bridge import EngineBridge
 from app.engine_notices import EngineNotices
 from app.engine_session import Engine, EngineSession
@@ -46,6 +50,7 @@ from app.source_texts import ENGINE_SENTENCES
 from app.steering import Steering
 from app.theme import Theme
 from app.top_bar import TopBar, model_name
+from app.turn_actions import TurnActions
 from app.unattended import Unattended
 from app.welcome import Welcome
 from engine.client import EngineClient, EngineOptions, Recovery, read_log_tail
@@ -57,7 +62,8 @@ from engine.planner import Planner
 
 MENU = (
     ("show_palette",),
-    ("regenerate", "continue_answer", "edit_last", "copy_last", "copy_chat"),
+    ("attach_files", "regenerate", "continue_answer", "edit_last", "copy_last", "copy_chat"),
+    ("rename_chat", "pin_chat", "export_chat", "delete_chat"),
     ("choose_model", "open_model", "unload_model", "show_engine"),
     ("show_cache", "show_settings", "show_sampling", "move_panel", "float_panel"),
     ("next_theme", "show_preferences", "full_screen", "quit"),
@@ -133,7 +139,8 @@ class Program:
         self.panel.add_page("settings", self.steering.settings_panel)
         self.panel.add_page("sampling", self.sampling_panel)
         parts: list[QWidget] = [self.top_bar, self.transcript, Column(self.notices, self.theme), self.composer]
-        self.window.place(parts, self.transcript, self.panel)
+        self.sidebar = Sidebar(self.theme, self.actions)
+        self.window.place(parts, self.transcript, self.panel, self.sidebar)
         self.menu = QMenu(self.window)
         self.window.fill_menu(self.menu, self.actions, MENU)
         self.top_bar.more.setMenu(self.menu)
@@ -142,6 +149,11 @@ class Program:
         self.details = EngineDetails(self.theme, self._read_log, self.window)
         self.dialog: PreferencesDialog | None = None
         self.chat = ChatSession(self.session, self.transcript, self.composer, lambda: self.store.current)
+        self.turn_actions = TurnActions(self.chat, self.transcript, self.composer)
+        data = folders(self._options.data_dir).data
+        self.desk = ChatDesk(data / DATABASE, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
+        self.desk.connect_settings(self.sampling_panel, self.store)
+        self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
         self.steering.attach(self.chat, self.transcript, self.composer, self.window)
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
@@ -151,12 +163,8 @@ class Program:
         if not self._options.texts and self._options.screenshot is None:
             return None
         picture = self._options.screenshot
-        unattended = Unattended(
-            self.session,
-            self.chat,
-            list(self._options.texts),
-            (str(picture), lambda: self.window) if picture is not None else None,
-        )
+        shot = (str(picture), lambda: self.window) if picture is not None else None
+        unattended = Unattended(self.session, self.chat, list(self._options.texts), shot)
         unattended.ended.connect(self._on_unattended_ended)
         self.opener.refused.connect(lambda _path, error: unattended.give_up(error.message))
         return unattended
@@ -178,16 +186,14 @@ class Program:
         self._on_status(self.session.status)
 
     def _connect_actions(self) -> None:
+        self.desk.connect_actions(self.actions, self.session, self.store)
+        self.turn_actions.connect_actions(self.actions)
         do = {
             "show_palette": self.palette.open,
-            "new_chat": self._new_chat,
             "send": self.composer.send,
             "stop": self.chat.stop,
             "regenerate": self.chat.regenerate,
             "continue_answer": self.chat.continue_answer,
-            "edit_last": self.chat.edit_last,
-            "copy_last": self.chat.copy_last,
-            "copy_chat": self.chat.copy_chat,
             "focus_composer": self.composer.focus,
             "focus_transcript": self.transcript.setFocus,
             "jump_to_end": self.transcript.jump_to_end,
@@ -209,9 +215,7 @@ class Program:
             "smaller_text": self.appearance.smaller_text,
             "normal_text": self.appearance.normal_text,
             "next_language": self.appearance.next_language,
-            "full_screen": lambda: self.window.setWindowState(
-                self.window.windowState() ^ Qt.WindowState.WindowFullScreen
-            ),
+            "full_screen": self.window.toggle_full_screen,
             "quit": self.window.close,
         }
         for name, slot in do.items():
@@ -223,14 +227,12 @@ class Program:
         self.picker.model_chosen.connect(self.opener.open)
         self.picker.starter_chosen.connect(self._load_starter)
         self.picker.cancelled.connect(self.session.cancel_load)
-        self.welcome.suggested.connect(self._on_suggested)
+        self.welcome.suggested.connect(self.composer.begin_with)
         self.transcript.link_activated.connect(self.teller.offer_link)
-        self.sampling_panel.sampling_edited.connect(lambda sampling: self.store.update(sampling=sampling))
-        self.sampling_panel.system_prompt_edited.connect(lambda text: self.store.update(system_prompt=text))
         editors = self.composer.findChildren(QPlainTextEdit)
         drop = FileDrop([self.window, *editors, *(editor.viewport() for editor in editors)], self.window)
         drop.dropped.connect(self.opener.open)
-        drop.refused.connect(lambda path: self.teller.tell_no_model_file(PurePath(path).name))
+        drop.others_dropped.connect(self.attaching.attach)
         drop.hovering.connect(self.window.show_drop_hint)
         self.window.painted.connect(self._on_painted)
         self.window.closing.connect(self._on_closing)
@@ -241,10 +243,14 @@ class Program:
         """Show the window; the engine starts once it is there."""
         self.window.show()
         self.window.activateWindow()
+        if not self._options.texts:
+            self.desk.open_draft()
         self.composer.focus()
 
     def close(self) -> None:
         """End the engine, and whatever else works in the background."""
+        self.attaching.close()
+        self.desk.close()
         self.engine.close()
         self.steering.close()
 
@@ -311,14 +317,6 @@ class Program:
     def _on_must_choose(self) -> None:
         self.teller.tell_choose_model()
         self.actions["choose_model"].trigger()
-
-    def _on_suggested(self, text: str) -> None:
-        self.composer.set_text(text)
-        self.composer.focus()
-
-    def _new_chat(self) -> None:
-        self.chat.new_chat()
-        self.cache_panel.clear()
 
     def _refresh_actions(self) -> None:
         status, chat = self.session.status, self.chat

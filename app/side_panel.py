@@ -21,11 +21,12 @@ from app.theme import Theme
 MIN_WIDTH = 280
 
 
-class _Header(QWidget):
-    """The row of tabs, as high as the bar on top of the window; a dock asks for its size hint only."""
+class PanelHeader(QWidget):
+    """The row on top of a dock, as high as the bar on top of the window; a dock asks for its size hint only."""
 
-    def __init__(self, height: int) -> None:
+    def __init__(self, height: int, min_width: int) -> None:
         super().__init__()
+        self._min_width = min_width
         self.setObjectName("panelHeader")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._height = height
@@ -35,8 +36,8 @@ class _Header(QWidget):
         return QSize(super().sizeHint().width(), self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for all tabs, one height."""
-        return QSize(max(MIN_WIDTH, super().minimumSizeHint().width()), self._height)
+        """Room for all that is in it, one height."""
+        return QSize(max(self._min_width, super().minimumSizeHint().width()), self._height)
 
 
 class SidePanel(QDockWidget):
@@ -54,7 +55,7 @@ class SidePanel(QDockWidget):
         self._close.setObjectName("closePanel")
         self._close.setIcon(theme.icon("close"))
         self._close.clicked.connect(self.hide)
-        header = _Header(theme.sizes.top_bar)
+        header = PanelHeader(theme.sizes.top_bar, MIN_WIDTH)
         self._row = QHBoxLayout(header)
         self._row.setContentsMargins(14, 0, 10, 0)
         self._row.setSpacing(2)

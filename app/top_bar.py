@@ -121,6 +121,10 @@ class TopBar(QWidget):
         self.more.setObjectName("moreButton")
         self.more.setIcon(theme.icon("more"))
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.sidebar = QToolButton()
+        self.sidebar.setObjectName("sidebarButton")
+        self.sidebar.setDefaultAction(actions["toggle_sidebar"])
+        self.sidebar.setIconSize(QSize(18, 18))
         self.new_chat = QToolButton()
         self.new_chat.setObjectName("newChatButton")
         self.new_chat.setDefaultAction(actions["new_chat"])
@@ -130,6 +134,7 @@ class TopBar(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 0, 12, 0)
         row.setSpacing(4)
+        row.addWidget(self.sidebar)
         row.addWidget(self.model, 1)
         row.addStretch(0)
         row.addWidget(self.state)
@@ -150,6 +155,7 @@ class TopBar(QWidget):
         self.more.setToolTip(self.tr("More commands"))
         self.more.setAccessibleName(self.tr("More commands"))
         for button, name in (
+            (self.sidebar, self.tr("Show or hide the chats")),
             (self.new_chat, self.tr("New chat")),
             (self.panel, self.tr("Show or hide the panel")),
         ):

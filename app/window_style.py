@@ -11,6 +11,9 @@ _SHEET = Template("""
 QMainWindow::separator { background: $line; width: 1px; height: 1px; }
 #topBar { background: $ground; border-bottom: 1px solid $line; }
 #panelHeader { background: $side; border-bottom: 1px solid $line; }
+#chatList { background: $side; border: none; }
+#attachmentChip { background: $side; border: 1px solid $line; border-radius: ${radius_control}px; }
+#chatTitle { padding: 2px 8px; }
 #sidePanel QScrollArea, #sidePanel QStackedWidget { background: $side; }
 #modelPicker { padding: 0; border-radius: ${radius_control}px; }
 QPushButton[kind="pill"] { background: transparent; border: 1px solid $line; border-radius: ${pill}px;

@@ -25,8 +25,9 @@ Composer(theme): the text edit is "composer", its buttons "sendButton" and "stop
     set_editing(bool)                       an earlier message is being changed; Esc then emits stop_requested
     set_can_send(bool)                      whether there is anyone to send to; typing stays possible
     set_room(n_tokens, n_room)              tokens of the draft and tokens left; None hides the line
+    attachments, set_attachments(tuple), show_tokens(attachment, n_tokens, share of the cache)
     add_tool(widget)                        a control at the left under the text
-    send_requested(str), stop_requested(), edit_last_requested(), text_changed(str)
+    send_requested(str), stop_requested(), edit_last_requested(), text_changed(str), attachments_changed()
 
 Both have retranslate() and call it themselves when the language changes.
 """

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
+from app.chat.attachment_tray import AttachmentTray
+from app.conversations.records import Attachment
 from app.theme import Theme
 
 MARGIN = 24
@@ -61,6 +63,7 @@ class Composer(QWidget):
     stop_requested = Signal()
     edit_last_requested = Signal()
     text_changed = Signal(str)
+    attachments_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,6 +75,7 @@ class Composer(QWidget):
         self._room: tuple[int, int] | None = None
         self._card = QFrame(self)
         self._card.setObjectName("composerCard")
+        self._tray = AttachmentTray(theme, self._card)
         self._editor = _Editor(self._card)
         self._editor.setObjectName("composer")
         self._editor.setFrameShape(QFrame.Shape.NoFrame)
@@ -90,6 +94,7 @@ class Composer(QWidget):
         self._arrange()
         self.setFocusProxy(self._editor)
         self._editor.textChanged.connect(self._on_text_changed)
+        self._tray.changed.connect(self._on_attachments_changed)
         self._editor.send_pressed.connect(self.send)
         self._editor.stop_pressed.connect(self._on_stop)
         self._editor.edit_last_pressed.connect(self.edit_last_requested)
@@ -109,9 +114,28 @@ class Composer(QWidget):
         self._editor.setPlainText(text)
         self._editor.moveCursor(self._editor.textCursor().MoveOperation.End)
 
+    def begin_with(self, text: str) -> None:
+        """Put a text here to go on from."""
+        self.set_text(text)
+        self.focus()
+
     def clear(self) -> None:
         """Empty it."""
+        self._tray.set_attachments(())
         self._editor.clear()
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The files that go with the message."""
+        return self._tray.attachments
+
+    def set_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        """Other files in place of those that are here."""
+        self._tray.set_attachments(attachments)
+
+    def show_tokens(self, attachment: Attachment, n_tokens: int, share: float | None) -> None:
+        """The size of one of the files, and what part of the cache it will take."""
+        self._tray.set_tokens(attachment, n_tokens, share)
 
     def focus(self) -> None:
         """Put the keyboard here."""
@@ -148,7 +172,7 @@ class Composer(QWidget):
 
     def can_send(self) -> bool:
         """Whether Enter would send."""
-        has_text = bool(self.text().strip())
+        has_text = bool(self.text().strip()) or bool(self.attachments)
         return has_text and self._can_send and not self._is_busy and not self._is_queued and self._n_over() == 0
 
     def send(self) -> None:
@@ -188,6 +212,7 @@ class Composer(QWidget):
         card = QVBoxLayout(self._card)
         card.setContentsMargins(16, 12, 11, 10)
         card.setSpacing(8)
+        card.addWidget(self._tray)
         card.addWidget(self._editor)
         card.addLayout(row)
         outer = QVBoxLayout(self)
@@ -235,6 +260,11 @@ class Composer(QWidget):
     def _on_text_changed(self) -> None:
         self._fit_height()
         self._send.setEnabled(self.can_send())
+        self.text_changed.emit(self.text())
+
+    def _on_attachments_changed(self) -> None:
+        self._send.setEnabled(self.can_send())
+        self.attachments_changed.emit()
         self.text_changed.emit(self.text())
 
     def _on_stop(self) -> None:

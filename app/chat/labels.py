@@ -47,10 +47,16 @@ class Labels:
         self.reasoning = translate("Transcript", "Show or hide the model's thoughts")
         self.actions = {
             Action.COPY: translate("Transcript", "Copy this message as Markdown"),
-            Action.EDIT: translate("Transcript", "Edit this message; what follows it is answered again"),
-            Action.REGENERATE: translate("Transcript", "Answer again; only what follows is computed"),
+            Action.EDIT: translate(
+                "Transcript",
+                "Edit this message; as it is now it stays, and only what follows the change is read again",
+            ),
+            Action.REGENERATE: translate(
+                "Transcript", "Answer again; this answer is kept, and only what follows is computed"
+            ),
             Action.CONTINUE: translate("Transcript", "Continue this answer where it ended"),
             Action.BRANCH: translate("Transcript", "Start a new chat from here"),
+            Action.DELETE: translate("Transcript", "Delete this message and what follows it; it can be undone"),
             Action.PREVIOUS: translate("Transcript", "Show the version before"),
             Action.NEXT: translate("Transcript", "Show the version after"),
         }

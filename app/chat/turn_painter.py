@@ -27,6 +27,7 @@ ICON_OF = {
     Action.REGENERATE: "regenerate",
     Action.CONTINUE: "continue",
     Action.BRANCH: "branch",
+    Action.DELETE: "trash",
     Action.PREVIOUS: "chevron-left",
     Action.NEXT: "chevron-right",
 }

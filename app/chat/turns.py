@@ -31,6 +31,7 @@ class Action(Enum):
     REGENERATE = "regenerate"
     CONTINUE = "continue"
     BRANCH = "branch"
+    DELETE = "delete"
     PREVIOUS = "previous"
     NEXT = "next"
 

@@ -48,6 +48,7 @@ def chat_mapping(whole: WholeChat) -> dict[str, Any]:
         "created": _moment_text(chat.created),
         "changed": _moment_text(chat.changed),
         "settings": settings_mapping(chat.settings),
+        "draft": chat.draft,
         "turns": [_turn_mapping(turn) for turn in whole.turns],
     }
 
@@ -105,6 +106,7 @@ def _chat_of(plain: dict[str, Any]) -> WholeChat:
         created=_moment(plain, "created"),
         changed=_moment(plain, "changed"),
         settings=settings_of(_object(settings, "settings")),
+        draft=_string(plain, "draft", MAX_TEXT),
     )
     turns = tuple(_turn_of(_object(one, "turns")) for one in _list(plain.get("turns", []), "turns"))
     ids = {turn.id for turn in turns}

@@ -30,11 +30,11 @@ class Attachment:
 
 @dataclass(frozen=True)
 class ChatSettings:
-    """What holds for one chat alone."""
+    """What holds for one chat alone; ``policy`` None: what its model is set to."""
 
     system_prompt: str = ""
     sampling: SamplingSettings = SamplingSettings()
-    policy: PolicySettings = PolicySettings()
+    policy: PolicySettings | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Chat:
-    """A chat without its turns. ``is_named``: a person chose the title."""
+    """A chat without its turns. ``is_named``: a person chose the title. ``draft`` is typed, and not sent."""
 
     id: str
     title: str = ""
@@ -80,6 +80,7 @@ class Chat:
     created: datetime = field(default_factory=now)
     changed: datetime = field(default_factory=now)
     settings: ChatSettings = ChatSettings()
+    draft: str = ""
 
 
 @dataclass(frozen=True)

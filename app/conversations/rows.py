@@ -16,7 +16,7 @@ from app.conversations.token_ids import pack, unpack
 from engine.messages import FinishReason, GenerationStats, Message
 from engine.settings import PolicySettings, SamplingSettings, from_mapping, to_mapping
 
-CHAT = "id, title, is_named, is_pinned, created, changed, settings"
+CHAT = "id, title, is_named, is_pinned, created, changed, settings, draft"
 TURN = "id, parent, is_chosen, role, text, reasoning, token_ids, model, state, reason, stats, created, attachments"
 Role = Literal["system", "user", "assistant"]
 ROLES = ("system", "user", "assistant")
@@ -32,6 +32,7 @@ def chat_of(row: sqlite3.Row) -> Chat:
         created=moment_of(row["created"]),
         changed=moment_of(row["changed"]),
         settings=_settings_in(row["settings"]),
+        draft=row["draft"],
     )
 
 
@@ -45,7 +46,8 @@ def chat_values(chat: Chat) -> tuple[Any, ...]:
     """The values for the columns CHAT."""
     settings = json.dumps(settings_mapping(chat.settings), ensure_ascii=False)
     created, changed = chat.created.timestamp(), chat.changed.timestamp()
-    return (chat.id, clean(chat.title), int(chat.is_named), int(chat.is_pinned), created, changed, clean(settings))
+    title, draft = clean(chat.title), clean(chat.draft)
+    return (chat.id, title, int(chat.is_named), int(chat.is_pinned), created, changed, clean(settings), draft)
 
 
 def turn_of(row: sqlite3.Row) -> Turn:
@@ -101,7 +103,7 @@ def settings_mapping(settings: ChatSettings) -> dict[str, Any]:
     return {
         "system_prompt": settings.system_prompt,
         "sampling": to_mapping(settings.sampling),
-        "policy": to_mapping(settings.policy),
+        "policy": to_mapping(settings.policy) if settings.policy is not None else None,
     }
 
 
@@ -112,7 +114,7 @@ def settings_of(plain: Mapping[str, Any]) -> ChatSettings:
     return ChatSettings(
         system_prompt if isinstance(system_prompt, str) else "",
         from_mapping(SamplingSettings, sampling if isinstance(sampling, dict) else {})[0],
-        from_mapping(PolicySettings, policy if isinstance(policy, dict) else {})[0],
+        from_mapping(PolicySettings, policy)[0] if isinstance(policy, dict) else None,
     )
 
 

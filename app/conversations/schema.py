@@ -20,7 +20,8 @@ CREATE TABLE chat (
     created REAL NOT NULL,
     changed REAL NOT NULL,
     deleted REAL,
-    settings TEXT NOT NULL
+    settings TEXT NOT NULL,
+    draft TEXT NOT NULL
 ) STRICT;
 CREATE TABLE message (
     place INTEGER PRIMARY KEY,

@@ -213,8 +213,8 @@ class ChatStore:
             return number
         title = row["title"] if row["is_named"] else values[1]
         run(
-            "UPDATE chat SET title = ?, changed = ?, settings = ? WHERE number = ?",
-            (title, values[5], values[6], row["number"]),
+            "UPDATE chat SET title = ?, changed = ?, settings = ?, draft = ? WHERE number = ?",
+            (title, *values[5:], row["number"]),
         )
         index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)
         return int(row["number"])

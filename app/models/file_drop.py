@@ -1,4 +1,4 @@
-"""Files dropped on the window: a GGUF file is opened, anything else is told."""
+"""Files dropped on the window: a GGUF file is opened, anything else goes with the next message."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ def local_files(data: QMimeData) -> list[str]:
 
 
 class FileDrop(QObject):
-    """``dropped`` carries the path of a .gguf file, ``refused`` that of another; ``hovering`` follows the drag."""
+    """``dropped`` carries the path of a .gguf file, ``others_dropped`` those of other files; ``hovering`` follows the
+    drag."""
 
     dropped = Signal(str)
-    refused = Signal(str)
+    others_dropped = Signal(list)
     hovering = Signal(bool)
 
     def __init__(self, targets: list[QWidget], parent: QObject | None = None) -> None:
@@ -44,4 +45,4 @@ class FileDrop(QObject):
         if models:
             self.dropped.emit(models[0])
         else:
-            self.refused.emit(paths[0])
+            self.others_dropped.emit(paths)

@@ -56,7 +56,10 @@ class RecentModel:
 
 @dataclass(frozen=True)
 class Preferences:
-    """Everything that is remembered between two starts; ``last_model`` None is the starter model."""
+    """Everything that is remembered between two starts; ``last_model`` None is the starter model.
+
+    ``finish_when_left``: an answer goes on being written while another chat is open, instead of being stopped.
+    """
 
     theme: str = "system"
     text_scale: float = 1.0
@@ -68,6 +71,7 @@ class Preferences:
     recent_models: tuple[RecentModel, ...] = ()
     system_prompt: str = ""
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
+    finish_when_left: bool = True
     log_folder: str | None = None
     setups: Mapping[str, Setup] = field(default_factory=dict)
     presets: Mapping[str, Setup] = field(default_factory=dict)
@@ -236,6 +240,7 @@ def _as_json(preferences: Preferences) -> dict[str, Any]:
         "chat": {
             "system_prompt": preferences.system_prompt,
             "sampling": to_mapping(preferences.sampling),
+            "finish_when_left": preferences.finish_when_left,
         },
         "setups": [{"path": path, **setup_as_json(setup)} for path, setup in preferences.setups.items()],
         "presets": [{"name": name, **setup_as_json(setup)} for name, setup in preferences.presets.items()],
@@ -268,6 +273,7 @@ class _Reader:
             recent_models=self._recent(models),
             system_prompt=self._text(chat, "system_prompt", "", MAX_SYSTEM_PROMPT),
             sampling=sampling,
+            finish_when_left=self._flag(chat, "finish_when_left", default.finish_when_left),
             log_folder=self._optional_text(content, "log_folder"),
             setups=self._setups(content, "setups", "path"),
             presets=self._setups(content, "presets", "name"),
@@ -306,6 +312,13 @@ class _Reader:
 
     def _optional_text(self, section: Mapping[str, Any], name: str) -> str | None:
         return self._text(section, name, "", 10_000) or None if section.get(name) is not None else None
+
+    def _flag(self, section: Mapping[str, Any], name: str, default: bool) -> bool:
+        value = section.get(name, default)
+        if isinstance(value, bool):
+            return value
+        self._refuse(name, value)
+        return default
 
     def _choice(self, section: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> str:
         value = section.get(name, choices[0])

@@ -45,7 +45,7 @@ class SamplingPanel(QScrollArea):
         self._timer.setInterval(TYPING_MS)
         self._lay_out()
         self._system.textChanged.connect(self._timer.start)
-        self._timer.timeout.connect(self.flush)
+        self._timer.timeout.connect(lambda: self.system_prompt_edited.emit(self.system_prompt))
         self._form.edited.connect(self.sampling_edited)
         self._reset.clicked.connect(self._on_reset)
         self.retranslate()
@@ -74,8 +74,16 @@ class SamplingPanel(QScrollArea):
 
     def flush(self) -> None:
         """Tell now of what was typed just before."""
-        self._timer.stop()
-        self.system_prompt_edited.emit(self.system_prompt)
+        if self._timer.isActive():
+            self._timer.stop()
+            self.system_prompt_edited.emit(self.system_prompt)
+
+    def show_settings(self, system_prompt: str, sampling: SamplingSettings) -> None:
+        """What holds for another chat."""
+        if system_prompt != self._system.toPlainText():
+            self._system.setPlainText(system_prompt)
+            self._timer.stop()
+        self._form.set_settings(sampling)
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""

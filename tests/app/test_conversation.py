@@ -104,16 +104,16 @@ def test_text_without_ids_is_read_again_by_its_text():
 
 def test_another_model_gets_text_only():
     chat = answered()
-    chat.forget_token_ids()
+    chat.model = "/models/other.gguf"
     assert all(message.token_ids is None for message in chat.messages(""))
 
 
 def test_removing_takes_all_that_follows():
     chat = answered()
     first = chat.turns[0]
-    assert [turn.message.role for turn in chat.remove_from(first.id)] == ["user", "assistant"]
+    assert [turn.message.role for turn in chat.delete(first.id)] == ["user", "assistant"]
     assert not chat.turns
-    assert chat.remove_from(99) == ()
+    assert chat.delete(99) == ()
 
 
 def test_a_chat_as_markdown():
@@ -143,7 +143,7 @@ def test_a_request_ends_once_and_no_word_is_lost(steps):
         elif step == "old finish":
             assert chat.finish(finished(request_id - 1, "lost")) is None
         elif step == "remove" and chat.turns and chat.request_id is None:
-            chat.remove_from(chat.turns[-1].id)
+            chat.delete(chat.turns[-1].id)
         elif step in ("finish", "fail") and request_id:
             was_open = chat.request_id is not None
             ended = chat.fail(request_id) if step == "fail" else chat.finish(finished(request_id, words))
@@ -160,3 +160,101 @@ def test_only_an_answer_can_go_on(role):
     if role == "user":
         chat.add_user("And?")
     assert chat.can_continue() == (role == "assistant")
+
+
+def test_another_answer_is_another_version():
+    chat = answered(answer="One")
+    first = chat.last
+    chat.branch_at(first.id)
+    chat.begin_answer(2)
+    chat.receive(TextGenerated(2, TextKind.ANSWER, "Two"))
+    chat.finish(finished(2, "Two"))
+    second = chat.last
+    assert [turn.message.text for turn in chat.turns] == ["Hello", "Two"]
+    assert (chat.version_of(first.id), chat.version_of(second.id)) == ((1, 2), (2, 2))
+    chat.add_user("Then?")
+    assert chat.show_version(second.id, -1) == first.id
+    assert [turn.message.text for turn in chat.turns] == ["Hello", "One"]
+    assert chat.show_version(first.id, -1) is None
+    assert chat.show_version(first.id, 1) == second.id
+    assert [turn.message.text for turn in chat.turns] == ["Hello", "Two", "Then?"], "what follows comes back too"
+
+
+def test_a_version_that_never_came_gives_the_old_one_back():
+    chat = answered(answer="One")
+    chat.branch_at(chat.last.id)
+    chat.begin_answer(2)
+    assert chat.fail(2).is_empty
+    assert [turn.message.text for turn in chat.turns] == ["Hello", "One"]
+
+
+def test_a_deletion_can_be_undone():
+    chat = answered(answer="One")
+    chat.branch_at(chat.last.id)
+    chat.begin_answer(2)
+    chat.receive(TextGenerated(2, TextKind.ANSWER, "Two"))
+    chat.finish(finished(2, "Two"))
+    before = chat.kept_turns()
+    removed = chat.delete(chat.last.id)
+    assert [turn.message.text for turn in chat.turns] == ["Hello", "One"]
+    chat.restore(removed)
+    assert chat.kept_turns() == before
+    assert [turn.message.text for turn in chat.turns] == ["Hello", "Two"]
+
+
+def test_a_turn_of_any_version_is_shown():
+    chat = answered(answer="One")
+    first = chat.last
+    chat.branch_at(chat.turns[0].id)
+    chat.add_user("Other question")
+    assert chat.show_turn(first.id)
+    assert [turn.message.text for turn in chat.turns] == ["Hello", "One"]
+    assert not chat.show_turn(5)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["ask", "text", "finish", "fail", "branch", "page", "delete", "undo", "keep"]),
+            st.integers(0, 5),
+        )
+    )
+)
+def test_what_is_kept_is_the_chat(steps):
+    """A copy fed with the changes alone, as the store is, opens as the same chat."""
+    chat, request_id, kept, removed = Conversation("c"), 0, {}, ()
+    for step, number in steps:
+        turns = chat.turns
+        picked = turns[number % len(turns)] if turns else None
+        if step == "ask" and chat.request_id is None:
+            chat.add_user(f"question {number}")
+            request_id += 1
+            chat.begin_answer(request_id)
+        elif step == "text":
+            chat.receive(TextGenerated(request_id, TextKind.ANSWER, f"word{number} "))
+        elif step in ("finish", "fail") and chat.request_id is not None:
+            chat.fail(request_id) if step == "fail" else chat.finish(finished(request_id, ""))
+        elif step == "branch" and picked and chat.request_id is None:
+            chat.branch_at(picked.id)
+            chat.add_user("branch")
+        elif step == "page" and picked and chat.request_id is None:
+            chat.show_version(picked.id, 1 if number % 2 else -1)
+        elif step == "delete" and picked and chat.request_id is None:
+            removed = chat.delete(picked.id)
+        elif step == "undo" and removed and chat.request_id is None:
+            if removed[0].parent is None or chat.turn(removed[0].parent):
+                chat.restore(removed)
+            removed = ()
+        elif step == "keep":
+            take(chat, kept)
+    take(chat, kept)
+    copy = Conversation("c", kept.values())
+    assert copy.kept_turns() == chat.kept_turns()
+    assert [turn.id for turn in copy.turns] == [turn.id for turn in chat.turns]
+
+
+def take(chat, kept):
+    changes = chat.take_changes()
+    kept.update({turn.id: turn for turn in changes.saved})
+    for turn_id in changes.deleted:
+        kept.pop(turn_id, None)

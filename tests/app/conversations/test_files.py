@@ -73,7 +73,7 @@ chats = st.builds(
     WholeChat,
     st.builds(
         Chat, st.text("abc", min_size=1), texts, st.booleans(), st.booleans(), moments, moments,
-        st.builds(ChatSettings, texts, st.builds(SamplingSettings, seed=st.none() | st.integers(0, 2**31))),
+        st.builds(ChatSettings, texts, st.builds(SamplingSettings, seed=st.none() | st.integers(0, 2**31))), texts,
     ),
     turns_of(),
 )  # fmt: skip

@@ -1,0 +1,205 @@
+"""Keeps the chats at work on disk, and answers what is in the store."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.chat_session import ChatSession
+from app.conversations.files import Imported, add_chats, export_chats
+from app.conversations.records import Chat, Hit, Preset, WholeChat
+from app.conversations.schema import FromTheFutureError
+from app.conversations.store import ChatStore
+from app.conversations.writer import ChatWriter, Job, StoreProblem, StoreProblemKind
+from app.open_chat import OpenChat
+
+SAVE_MS = 400
+"""What is said is handed to the disk this long after it was said."""
+UNDO_SECONDS = 60.0
+"""How long a deleted chat can be brought back."""
+
+log = logging.getLogger("kvasir")
+_Result = TypeVar("_Result")
+
+
+class ChatKeeper(QObject):
+    """``chats_changed`` when the list may look different; ``problem`` carries a StoreProblem; ``purged`` the ids of
+    chats that are gone for good. Questions are answered at once, from what is on disk."""
+
+    chats_changed = Signal()
+    problem = Signal(object)
+    purged = Signal(object)
+    _wrote = Signal(object)
+
+    def __init__(self, path: Path, chat: ChatSession, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._chat = chat
+        self._reader: ChatStore | None = None
+        self._n_in_flight = 0
+        self._is_closed = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(SAVE_MS)
+        self._timer.timeout.connect(self.save)
+        self._wrote.connect(self._on_wrote)
+        self.problem.connect(self._on_problem)
+        self._writer = ChatWriter(path, self.problem.emit)
+        chat.touched.connect(self._on_touched)
+        chat.let_go.connect(self._save)
+        self._purge()
+
+    # Questions
+
+    def chats(self) -> list[Chat]:
+        """All chats: pinned ones first, then the latest."""
+        return self._ask(ChatStore.chats, [])
+
+    def search(self, wanted: str) -> list[Hit]:
+        """Chats with all these words."""
+        return self._ask(lambda store: store.search(wanted), [])
+
+    def load(self, chat_id: str) -> WholeChat | None:
+        """A chat with its turns."""
+        return self._ask(lambda store: store.load(chat_id), None)
+
+    def presets(self) -> list[Preset]:
+        """System prompts with names."""
+        return self._ask(ChatStore.presets, [])
+
+    def export(self, path: Path, chat_ids: list[str] | None) -> int:
+        """Write chats to a file, all by default; how many. Raises OSError, sqlite3.Error."""
+        self.save()
+        if self._reader is None:
+            self._reader = ChatStore(self._path)
+        return export_chats(path, self._reader, chat_ids)
+
+    # Changes
+
+    def rename(self, chat_id: str, title: str) -> None:
+        """Give a chat a title that stays."""
+        for chat in self._chat.chats:
+            if chat.head.id == chat_id:
+                chat.head = replace(chat.head, title=title, is_named=True)
+        self._write(lambda store: store.rename(chat_id, title))
+
+    def pin(self, chat_id: str, is_pinned: bool) -> None:
+        """Keep a chat at the top, or no longer."""
+        self._write(lambda store: store.pin(chat_id, is_pinned))
+
+    def delete(self, chat_id: str) -> None:
+        """Take a chat out of the list."""
+        self.save()
+        self._write(lambda store: store.delete(chat_id))
+
+    def restore(self, chat_id: str) -> None:
+        """Undo a deletion."""
+        self._write(lambda store: store.restore(chat_id))
+
+    def add(self, imported: Imported, done: Callable[[tuple[int, int]], object]) -> None:
+        """Put chats into the store; ``done`` hears how many are new, and how many were there already."""
+        self._write(lambda store: add_chats(store, imported), done)  # type: ignore[arg-type]
+
+    def save_preset(self, preset: Preset) -> None:
+        """Write a preset in place of one with the same name."""
+        self._write(lambda store: store.save_preset(preset))
+
+    def delete_preset(self, name: str) -> None:
+        """Remove a preset."""
+        self._write(lambda store: store.delete_preset(name))
+
+    def save(self) -> None:
+        """Hand to the disk now what was said and is not there yet."""
+        self._timer.stop()
+        for chat in self._chat.chats:
+            self._save(chat)
+
+    def close(self) -> None:
+        """Write what is left and close the file."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self.save()
+        if not self._writer.close():
+            log.error("not everything that was said could be written to %s", self._path)
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    # Inside
+
+    def _save(self, chat: OpenChat) -> None:
+        if not chat.is_worth_keeping:
+            return
+        conversation = chat.conversation
+        head, changes = chat.present_head(), conversation.take_changes()
+        if not conversation.kept_turns() and not head.draft.strip():
+            # A draft that was taken back leaves nothing.
+            chat.kept_head = None
+            self._write(lambda store: store.delete(head.id))
+            return
+        before, chat.kept_head = chat.kept_head, head
+        if before == head and not changes:
+            return
+        looks_other = before is None or (before.title, before.changed) != (head.title, head.changed)
+        self._write(lambda store: store.save(head, changes), looks_other=looks_other)
+
+    def _write(self, job: Job, done: Callable[[object], object] | None = None, *, looks_other: bool = True) -> None:
+        self._n_in_flight += 1
+        self._writer.do(job, lambda result: self._wrote.emit((done, result, looks_other)))
+
+    def _on_wrote(self, outcome: tuple[Callable[[object], object] | None, object, bool]) -> None:
+        done, result, looks_other = outcome
+        self._n_in_flight -= 1
+        if done is not None:
+            done(result)
+        if looks_other and not self._is_closed:
+            self.chats_changed.emit()
+
+    def _on_touched(self) -> None:
+        if not self._timer.isActive() and not self._is_closed:
+            self._timer.start()
+
+    def _purge(self) -> None:
+        def done(gone: object) -> None:
+            if gone:
+                self.purged.emit(gone)
+
+        self._write(lambda store: store.purge(UNDO_SECONDS), done)
+
+    def _on_problem(self, problem: StoreProblem) -> None:
+        if problem.kind is StoreProblemKind.DAMAGED:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+            for chat in self._chat.chats:
+                # What is open is known better than what could be read of it.
+                chat.conversation.touch_all()
+                chat.kept_head = None
+            self.save()
+
+    def _ask(self, question: Callable[[ChatStore], _Result], otherwise: _Result) -> _Result:
+        if self._is_closed or not self._path.exists():
+            return otherwise
+        try:
+            if self._reader is None:
+                self._reader = ChatStore(self._path)
+            return question(self._reader)
+        except (FromTheFutureError, OSError) as error:
+            log.info("the chats can't be read: %s", error)
+        except sqlite3.Error as error:
+            log.info("the chats can't be read: %s", error)
+            # The writer meets the same damage, and repairs it.
+            self._writer.do(_read_everything)
+        return otherwise
+
+
+def _read_everything(store: ChatStore) -> None:
+    for chat in store.chats():
+        store.load(chat.id)

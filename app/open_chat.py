@@ -1,0 +1,66 @@
+"""A chat that is at work: its turns, and what holds for it as a whole."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+
+from app.conversation import Conversation
+from app.conversations.records import Chat, ChatSettings, Turn, WholeChat, now
+from app.conversations.titles import title_of
+
+
+@dataclass
+class OpenChat:
+    """``kept_head`` is the head as it was last written; None for a chat that is in no file yet."""
+
+    head: Chat
+    conversation: Conversation
+    kept_head: Chat | None = None
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether there is anything that a person would miss."""
+        return bool(self.conversation.kept_turns()) or bool(self.head.draft.strip()) or self.kept_head is not None
+
+    def touch(self) -> None:
+        """Something was said: the chat is the latest one now, and may have found its title."""
+        self.head = replace(self.head, changed=now())
+
+    def set_draft(self, draft: str) -> None:
+        """What stands in the composer."""
+        self.head = replace(self.head, draft=draft)
+
+    def present_head(self) -> Chat:
+        """The head with a title: that which a person gave, or one made from the first message or the draft."""
+        if self.head.is_named:
+            return self.head
+        first = next((turn for turn in self.conversation.turns if turn.message.role == "user"), None)
+        words = (first.own_text.strip() or first.message.text) if first is not None else self.head.draft
+        return replace(self.head, title=title_of(words))
+
+    def copy_until(self, turn_id: int) -> WholeChat:
+        """A new chat with the open version up to a turn."""
+        turns: list[Turn] = []
+        for turn in self.conversation.turns:
+            turns.append(replace(turn, parent=turns[-1].id if turns else None, is_chosen=True))
+            if turn.id == turn_id:
+                break
+        head = replace(self.present_head(), id=new_id(), is_pinned=False, created=now(), changed=now(), draft="")
+        return WholeChat(head, tuple(turns))
+
+
+def new_chat(settings: ChatSettings, model: str) -> OpenChat:
+    """An empty chat."""
+    chat_id = new_id()
+    return OpenChat(Chat(chat_id, settings=settings), Conversation(chat_id, model=model))
+
+
+def kept_chat(whole: WholeChat, model: str) -> OpenChat:
+    """A chat out of the store."""
+    return OpenChat(whole.chat, Conversation(whole.chat.id, whole.turns, model), whole.chat)
+
+
+def new_id() -> str:
+    """An id that no other chat has."""
+    return uuid.uuid4().hex

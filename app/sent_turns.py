@@ -1,0 +1,43 @@
+"""Which turn each message of the last request was, so that what the engine tells of messages is told of turns."""
+
+from __future__ import annotations
+
+from app.cache.visibility import visibility
+from app.chat.turns import Visibility
+from app.conversation import Conversation
+from engine.messages import CacheUsage
+
+
+class SentTurns:
+    """Knows one request, of one chat."""
+
+    def __init__(self) -> None:
+        self._chat_id = ""
+        self._ids: tuple[int | None, ...] = ()
+        self._seen_gone = (0, 0)
+
+    def remember(self, conversation: Conversation, system_prompt: str) -> None:
+        """What is sent now: the open version of a chat."""
+        if conversation.chat_id != self._chat_id:
+            self._seen_gone = (0, 0)
+        self._chat_id = conversation.chat_id
+        self._ids = conversation.turn_ids(system_prompt)
+
+    def turn_id(self, conversation: Conversation, message_index: int | None) -> int | None:
+        """The turn of a message (None: the answer); None for the system prompt, and where another chat is open."""
+        if conversation.chat_id != self._chat_id:
+            return None
+        ids = (*self._ids, conversation.last.id if conversation.last else None)
+        return ids[-1 if message_index is None else min(message_index, len(ids) - 1)]
+
+    def newly_gone(self, conversation: Conversation, usage: CacheUsage) -> dict[str, Visibility]:
+        """How much of each turn the model still sees, if that changed since it was last asked."""
+        gone = (usage.n_evicted, usage.n_skipped)
+        if usage.chat_id != conversation.chat_id or usage.chat_id != self._chat_id or gone == self._seen_gone:
+            return {}
+        self._seen_gone = gone
+        return {
+            str(self._ids[index]): seen
+            for index, seen in visibility(usage.spans).items()
+            if index < len(self._ids) and self._ids[index] is not None
+        }

@@ -1,0 +1,87 @@
+"""Turns of a conversation as the transcript shows them, in the words of the language in force."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from PySide6.QtCore import QCoreApplication
+
+from app import i18n
+from app.chat import turns
+from app.chat.turns import TurnState
+from app.conversation import Conversation
+from app.conversations.records import Turn
+from app.top_bar import model_name
+from engine.messages import FinishReason, ModelFacts
+from engine.settings import SamplingSettings
+
+_QUANTIZATION = re.compile(r"[-._](?:I?Q\d\w*|BF16|F16|F32|MXFP4\w*)$", re.IGNORECASE)
+translate = QCoreApplication.translate
+
+
+def shown_turn(
+    conversation: Conversation, turn: Turn, sampling: SamplingSettings, facts: ModelFacts | None
+) -> turns.Turn:
+    """What the transcript shows of a turn."""
+    text = turn.own_text
+    if turn.attachments:
+        names = "\n".join(f"📎 {_escaped(one.name)}" for one in turn.attachments)
+        text = f"{names}\n\n{text}" if text.strip() else names
+    return turns.Turn(
+        str(turn.id),
+        turn.message.role,
+        text,
+        turn.message.reasoning,
+        turn.state,
+        author=author_of(turn, facts) if turn.message.role == "assistant" else "",
+        time=i18n.time_text(turn.moment.astimezone()),
+        facts=facts_of(turn, sampling),
+        note=note_of(turn),
+        variant=version_of(conversation, turn.id),
+    )
+
+
+def version_of(conversation: Conversation, turn_id: int) -> tuple[int, int] | None:
+    """Which of several versions a turn is."""
+    number, count = conversation.version_of(turn_id)
+    return (number, count) if count > 1 else None
+
+
+def author_of(turn: Turn, facts: ModelFacts | None) -> str:
+    """The name of the model that answered."""
+    if facts is not None and facts.path == turn.model:
+        return model_name(facts)
+    return _QUANTIZATION.sub("", PurePath(turn.model).stem)
+
+
+def facts_of(turn: Turn, sampling: SamplingSettings) -> tuple[str, ...]:
+    """What the answer cost."""
+    stats = turn.stats
+    if stats is None:
+        return ()
+    facts = [translate("ChatSession", "%Ln token(s)", "", stats.n_generated)]
+    if stats.decode_tps > 0:
+        facts.append(translate("ChatSession", "{0} tok/s").format(i18n.number(stats.decode_tps, 1)))
+    if stats.n_reused > 0:
+        facts.append(translate("ChatSession", "{0} reused").format(i18n.number(stats.n_reused)))
+    if sampling.seed is None and sampling.temperature > 0:
+        facts.append(translate("ChatSession", "seed {0}").format(stats.seed))
+    return tuple(facts)
+
+
+def note_of(turn: Turn) -> str:
+    """A sentence about an answer that did not end by itself."""
+    if turn.state is TurnState.FAILED:
+        return translate(
+            "ChatSession", "The answer broke off here. Its text is safe; it can be continued or answered again."
+        )
+    return {
+        FinishReason.CANCELLED: translate("ChatSession", "Stopped"),
+        FinishReason.MAX_TOKENS: translate("ChatSession", "The longest answer allowed was reached."),
+        FinishReason.CACHE_FULL: translate("ChatSession", "The cache is full."),
+    }.get(turn.reason or FinishReason.END_OF_TURN, "")
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", name)
