@@ -124,8 +124,7 @@ class ChatSession(QObject):
     def turn_id_of(self, message_index: int | None) -> str | None:
         """Which turn a message of the last request belongs to (None: the answer to it); None for the system prompt,
         and for a request of another chat."""
-        found = self._sent.turn_id(self.conversation, message_index)
-        return None if found is None else str(found)
+        return self._sent.turn_id(self.conversation, message_index)
 
     def can_edit(self) -> bool:
         """Whether there is a last message to edit, and nothing under way."""

@@ -23,12 +23,13 @@ class SentTurns:
         self._chat_id = conversation.chat_id
         self._ids = conversation.turn_ids(system_prompt)
 
-    def turn_id(self, conversation: Conversation, message_index: int | None) -> int | None:
+    def turn_id(self, conversation: Conversation, message_index: int | None) -> str | None:
         """The turn of a message (None: the answer); None for the system prompt, and where another chat is open."""
         if conversation.chat_id != self._chat_id:
             return None
         ids = (*self._ids, conversation.last.id if conversation.last else None)
-        return ids[-1 if message_index is None else min(message_index, len(ids) - 1)]
+        found = ids[-1 if message_index is None else min(message_index, len(ids) - 1)]
+        return None if found is None else str(found)
 
     def newly_gone(self, conversation: Conversation, usage: CacheUsage) -> dict[str, Visibility]:
         """How much of each turn the model still sees, if that changed since it was last asked."""
