@@ -6,20 +6,27 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 # fmt: off
 ENGINE_SENTENCES = (
+    QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens is long enough for most chats; more can be asked for."),
+    QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens is what the free memory has room for."),
     QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens needs {} for K and V, and {} are free: make it smaller, or choose q8_0 or q4_0 for K and V."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens needs {} for K and V: make it smaller."),
+    QT_TRANSLATE_NOOP("Engine", "All {} layers fit on the GPU."),
     QT_TRANSLATE_NOOP("Engine", "An eviction of {} tokens would empty the window of {}: choose at most {}."),
     QT_TRANSLATE_NOOP("Engine", "Batches have {} tokens, not {}: no more fit the context."),
     QT_TRANSLATE_NOOP("Engine", "Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again."),
+    QT_TRANSLATE_NOOP("Engine", "Even with the shortest context {} of memory are missing: choose a smaller file."),
+    QT_TRANSLATE_NOOP("Engine", "K and V in {} leave room for that; f16 would not."),
     QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip)."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."),
     QT_TRANSLATE_NOOP("Engine", "Micro-batches have {} tokens, not {}: no more fit a batch."),
     QT_TRANSLATE_NOOP("Engine", "No RPC worker answers at {}: start one there, or remove it from the settings."),
+    QT_TRANSLATE_NOOP("Engine", "No layer fits on the GPU, so the processor computes."),
     QT_TRANSLATE_NOOP("Engine", "No model is loaded: choose one first."),
     QT_TRANSLATE_NOOP("Engine", "Something went wrong inside Kvasir. Your text is safe; try again."),
     QT_TRANSLATE_NOOP("Engine", "The cache could not be copied."),
     QT_TRANSLATE_NOOP("Engine", "The cache was full: the oldest turns were dropped and {} tokens are read again."),
+    QT_TRANSLATE_NOOP("Engine", "The context window of {} tokens is all that the model was trained for."),
     QT_TRANSLATE_NOOP("Engine", "The disk with “{}” has {} free, and {} are still to come: make room, or choose a smaller file."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The disk with “{}” is full: make room, then resume the download."),
     QT_TRANSLATE_NOOP("Engine", "The engine can't be started: close other programs, or install Kvasir again."),
@@ -33,6 +40,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "The model loads but can't compute with these settings: try f16 for K and V, or fewer GPU layers."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The model was taken out of memory before this was answered."),
     QT_TRANSLATE_NOOP("Engine", "The name of “{}” would lead out of the folder of models, so it is not downloaded."),
+    QT_TRANSLATE_NOOP("Engine", "The processor computes: there is no GPU."),
     QT_TRANSLATE_NOOP("Engine", "The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again."),
     QT_TRANSLATE_NOOP("Engine", "The starter model is not installed: run `make run` once, or open a GGUF file of your own."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted."),  # noqa: E501
@@ -69,6 +77,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "{} does not take the access token: make a new one there, and enter it in place of the old one."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} has no fast kernels for K in {} with V in {}: every token will be slower. f16 for both, or q8_0 for both, is fast."),  # noqa: E501
+    QT_TRANSLATE_NOOP("Engine", "{} of {} layers fit on the GPU; the processor computes the others, which is slower."),
     QT_TRANSLATE_NOOP("Engine", "{} refuses “{}”: look at its page there for the reason, or choose another model."),
     QT_TRANSLATE_NOOP("Engine", "{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} the compute buffers grow with the context window: they take {}."),

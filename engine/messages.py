@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from engine.cache.plan import Fit, MemoryPlan
+from engine.cache.plan import Choice, Fit, MemoryPlan
 from engine.errors import ErrorCode
 from engine.facts import CacheUsage as CacheUsage
 from engine.facts import Device as Device
@@ -56,6 +56,11 @@ class PlanMemory(Command):
 @dataclass(frozen=True)
 class FindFit(PlanMemory):
     """What would fit, with these settings or the fewest changes to them; answered by FitFound or Failed."""
+
+
+@dataclass(frozen=True)
+class ChooseSettings(PlanMemory):
+    """Which layers, context and types suit the memory that is free; answered by SettingsChosen or Failed."""
 
 
 @dataclass(frozen=True)
@@ -253,6 +258,12 @@ class MemoryPlanned(Event):
 class FitFound(Event):
     request_id: int
     fit: Fit
+
+
+@dataclass(frozen=True)
+class SettingsChosen(Event):
+    request_id: int
+    choice: Choice
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.messages import Command, Event, FindFit, FitFound, MemoryPlanned, PlanMemory
+from engine.messages import (
+    ChooseSettings,
+    Command,
+    Event,
+    FindFit,
+    FitFound,
+    MemoryPlanned,
+    PlanMemory,
+    SettingsChosen,
+)
 from engine.options import EngineOptions
 from engine.worker import answer, prepare_process
 
@@ -35,6 +44,8 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
         asked = Path(question.path), question.settings, question.given_back
         if isinstance(question, FindFit):
             emit(FitFound(question.request_id, meter.find_fit(*asked)))
+        elif isinstance(question, ChooseSettings):
+            emit(SettingsChosen(question.request_id, meter.choose(*asked)))
         else:
             emit(MemoryPlanned(question.request_id, meter.plan(*asked)))
 

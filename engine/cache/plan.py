@@ -126,3 +126,27 @@ class Fit:
 
     largest_n_ctx: int | None
     proposals: tuple[Proposal, ...]
+
+
+class Home(StrEnum):
+    """Where a model's layers lie: all on GPUs, some of them, none."""
+
+    GPU = "gpu"
+    PARTLY = "partly"
+    CPU = "cpu"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings chosen for the memory that is free, with what they take and sentences that say why.
+
+    ``n_layer`` counts the output layer, as ``plan.n_gpu_layers`` does. Without ``fits`` these are the smallest settings
+    there are, and they don't fit.
+    """
+
+    settings: LoadSettings
+    plan: MemoryPlan
+    home: Home
+    n_layer: int
+    fits: bool
+    reasons: tuple[str, ...]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import psutil
 
-from engine.cache import fitting, geometry, plan_warnings, planning
+from engine.cache import autofit, fitting, geometry, plan_warnings, planning
 from engine.cache.check import check_load, types_must_match
-from engine.cache.plan import DevicePlan, Fit, MemoryPlan
+from engine.cache.plan import Choice, DevicePlan, Fit, MemoryPlan
 from engine.cache.refusals import refusals
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Device, DeviceMemory, Notice
@@ -34,9 +34,6 @@ BYTES_PER_MEASURED_CELL = 64
 """What llama.cpp keeps for a cell beside K and V, also when it only measures."""
 MEASURED_SHARE = 16
 """Measuring may take a sixteenth of the RAM that is available."""
-MARGIN_BYTES_MAX = 1 << 30
-MARGIN_SHARE = 16
-"""Automatic GPU layers leave a sixteenth of the device, at most 1 GiB, for what grows later and for the desktop."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +86,12 @@ class MemoryMeter:
         file = self._file(path)
         devices = free_devices(self._ggml.devices(), given_back)
         return fitting.find_fit(file.info, settings, lambda changed: self._planned(file, changed, devices))
+
+    def choose(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> Choice:
+        """GPU layers, context and types for what is free now; raises what `plan` raises where nothing can be loaded."""
+        file = self._file(path)
+        devices = free_devices(self._ggml.devices(), given_back)
+        return autofit.choose_settings(file.info, settings, lambda changed: self._planned(file, changed, devices))
 
     def _planned(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> MemoryPlan:
         settings, notices = self._checked(file, settings)
@@ -291,7 +294,7 @@ def device_plan(device: Device, memory: DeviceMemory) -> DevicePlan:
 def fits_with_margin(plan: MemoryPlan) -> bool:
     """Whether every GPU keeps its margin free; RAM is not asked, since what the GPUs do not take it must."""
     return all(
-        device.planned_bytes + min(MARGIN_BYTES_MAX, device.total_bytes // MARGIN_SHARE) <= device.free_bytes
+        device.planned_bytes + autofit.margin_bytes(device.total_bytes) <= device.free_bytes
         for device in plan.devices
         if device.name != planning.HOST
     )

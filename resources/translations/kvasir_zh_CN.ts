@@ -1155,6 +1155,42 @@
         <source>“{}” translates pictures or sound for another model. Choose that model&apos;s own file.</source>
         <translation>“{}”为另一个模型转换图片或声音。请选择那个模型本身的文件。</translation>
     </message>
+    <message>
+        <source>A context window of {} tokens is long enough for most chats; more can be asked for.</source>
+        <translation>{} 个词元的上下文窗口足够大多数对话使用；需要时可以更长。</translation>
+    </message>
+    <message>
+        <source>A context window of {} tokens is what the free memory has room for.</source>
+        <translation>空闲内存可容纳 {} 个词元的上下文窗口。</translation>
+    </message>
+    <message>
+        <source>All {} layers fit on the GPU.</source>
+        <translation>全部 {} 层都能放入 GPU。</translation>
+    </message>
+    <message>
+        <source>Even with the shortest context {} of memory are missing: choose a smaller file.</source>
+        <translation>即使用最短的上下文仍缺少 {} 内存：请选择更小的文件。</translation>
+    </message>
+    <message>
+        <source>K and V in {} leave room for that; f16 would not.</source>
+        <translation>K 和 V 采用 {} 才有足够空间；f16 则不够。</translation>
+    </message>
+    <message>
+        <source>No layer fits on the GPU, so the processor computes.</source>
+        <translation>GPU 放不下任何一层，因此由处理器计算。</translation>
+    </message>
+    <message>
+        <source>The context window of {} tokens is all that the model was trained for.</source>
+        <translation>{} 个词元的上下文窗口已是模型训练的全部长度。</translation>
+    </message>
+    <message>
+        <source>The processor computes: there is no GPU.</source>
+        <translation>由处理器计算：没有 GPU。</translation>
+    </message>
+    <message>
+        <source>{} of {} layers fit on the GPU; the processor computes the others, which is slower.</source>
+        <translation>GPU 能放下 {} / {} 层；其余由处理器计算，速度较慢。</translation>
+    </message>
 </context>
 <context>
     <name>EngineDetails</name>

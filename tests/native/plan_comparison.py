@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from engine.cache.plan import MemoryPlan
+from engine.cache.plan import Choice, MemoryPlan
 from engine.cache.planning import buffer_device, memory_devices
 from engine.errors import EngineError, ErrorCode
-from engine.messages import DeviceMemory
+from engine.messages import Device, DeviceMemory
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
@@ -77,6 +77,29 @@ def fit(path: Path, settings: LoadSettings) -> tuple[int, list[MemoryPlan]]:
         n_layers = meter.fit_gpu_layers(path, settings)
         wanted = (n_layers, n_layers + 1, GpuLayers.ALL)
         return n_layers, [meter.plan(path, dataclasses.replace(settings, n_gpu_layers=n)) for n in wanted]
+
+
+class FakeTable(Ggml):
+    """The devices of this process, with as much memory as a test wants: `gpu_bytes` and `ram_bytes`, all of it free."""
+
+    def __init__(self, gpu_bytes: int, ram_bytes: int) -> None:
+        super().__init__()
+        self._gpu_bytes, self._ram_bytes = gpu_bytes, ram_bytes
+
+    def devices(self) -> tuple[Device, ...]:
+        return tuple(
+            dataclasses.replace(device, free_bytes=n_bytes, total_bytes=n_bytes)
+            for device in super().devices()
+            for n_bytes in (self._ram_bytes if device.kind == "cpu" else self._gpu_bytes,)
+        )
+
+
+def choose(path: Path, table: tuple[int, int] | None = None) -> Choice:
+    """The settings for what is free here, or for a table of bytes of a GPU and of RAM."""
+    library, log = native()
+    with closing(MemoryMeter(FakeTable(*table) if table else library, log)) as meter:
+        # Without the file mapped, a buffer's size is what it holds.
+        return meter.choose(path, LoadSettings(n_threads=1, use_mmap=False))
 
 
 def make_all(path: Path, types: Sequence[CacheType]) -> tuple[int, int]:

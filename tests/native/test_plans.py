@@ -5,20 +5,16 @@ The oracle is llama.cpp's own memory breakdown of the finished load.
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engine.models.starter import starter_path
 from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from tests.native import plan_comparison
+from tests.native.conftest import Call
 from tests.native.plan_comparison import Comparison
-from tests.rpc_server import rpc_server
 from tests.tiny import TinySpec, write_tiny_model
 
 # Without the file mapped, a buffer's size is what it holds; sizes of 768 cells are not what the log rounds them to.
@@ -50,40 +46,10 @@ CASES = {
     "KV in RAM": (TinySpec(), replace(SETTINGS, offload_kqv=False)),
 }
 
-Call = Callable[..., Any]
 LOG_BYTES = 0.011 * 2**20
 """The log rounds to 0.01 MiB; a plan's compute buffers are as exact."""
 ALIGNMENT_BYTES = 128
 """A buffer may be longer by the alignment of its memory."""
-
-
-@pytest.fixture(scope="module", params=["CPU", "Vulkan", "RPC"])
-def call(request: pytest.FixtureRequest) -> Iterator[Call]:
-    """Calls a function in a process that has the device, and nothing but it beside the CPU."""
-    with pytest.MonkeyPatch.context() as patch:
-        # 0 takes the first device of any kind, Mesa's CPU driver too; an empty list takes none.
-        patch.setenv("GGML_VK_VISIBLE_DEVICES", "0" if request.param == "Vulkan" else "")
-        patch.setenv("GGML_NO_BACKTRACE", "1")
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-
-            def call(function: Callable[..., Any], *arguments: Any) -> Any:
-                return pool.submit(function, *arguments).result()
-
-            # The pool's threads start here, not in a test that would then seem to leave them behind.
-            backends = call(plan_comparison.backend_names)
-            if request.param == "CPU":
-                yield call
-                return
-            if request.param not in backends:
-                pytest.skip(f"this llama.cpp was built without {request.param}")
-            if request.param == "RPC":
-                with rpc_server() as endpoint:
-                    assert call(plan_comparison.add_rpc_server, endpoint) == ""
-                    yield call
-                return
-            if not call(plan_comparison.gpu_names):
-                pytest.skip("there is no Vulkan device here, not even Mesa's software driver")
-            yield call
 
 
 def check(result: Comparison, *, is_placed: bool = True) -> None:
