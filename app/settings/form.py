@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
-from PySide6.QtGui import QStandardItemModel
+from PySide6.QtGui import QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -18,9 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.elided_label import ElidedLabel
 from engine.errors import EngineError
 from engine.settings import Declaration, declarations
 
+SPACING = 12
+CONTROL_WIDTH = 132
 CONTEXT = "Settings"
 """The translation context of labels, help and words of the declarations."""
 
@@ -46,7 +49,7 @@ class SettingField(QWidget):
         self._refusals: dict[str, str] = {}
         self._locked = ""
         self.setObjectName(f"setting_{declaration.name}")
-        self._label = QLabel()
+        self._label = ElidedLabel()
         self._label.setProperty("level", "field")
         self._error = QLabel()
         self._error.setObjectName("settingError")
@@ -58,12 +61,14 @@ class SettingField(QWidget):
         self._label.setBuddy(self._control)
         grid = self._grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
+        grid.setHorizontalSpacing(SPACING)
         grid.setVerticalSpacing(4)
         grid.addWidget(self._label, 0, 0)
-        grid.addWidget(self._control, 0, 1)
-        grid.addWidget(self._error, 1, 0, 1, 2)
+        grid.addWidget(self._error, 2, 0, 1, 2)
         grid.setColumnStretch(0, 1)
+        self._is_alone = False
+        self._is_below: bool | None = None
+        self._arrange()
         self.retranslate()
         self._show_value()
 
@@ -91,10 +96,31 @@ class SettingField(QWidget):
 
     def fill_row(self) -> None:
         """Give the control the whole row, where what stands above says what it is."""
+        self._is_alone = True
         self._label.hide()
-        self._control.setMinimumWidth(0)
-        self._control.setMaximumWidth(16_777_215)
-        self._grid.addWidget(self._control, 0, 0, 1, 2)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """The control beside the label, or below it where both don't fit."""
+        is_box = isinstance(self._control, QCheckBox)
+        is_narrow = self._label.sizeHint().width() + SPACING + CONTROL_WIDTH > self.width()
+        is_below = self._is_alone or (is_narrow and not is_box)
+        if is_below == self._is_below:
+            return
+        self._is_below = is_below
+        if not is_box:
+            self._control.setMinimumWidth(60 if is_below else CONTROL_WIDTH)
+            self._control.setMaximumWidth(16_777_215 if is_below else CONTROL_WIDTH)
+        self._grid.removeWidget(self._control)
+        if is_below:
+            self._grid.addWidget(self._control, 1, 0, 1, 2)
+        else:
+            self._grid.addWidget(self._control, 0, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Beside or below."""
+        super().resizeEvent(event)
+        self._arrange()
 
     def lock(self, reason: str) -> None:
         """Let nobody change it, and say why in the tooltip; an empty reason opens it again."""
@@ -106,9 +132,9 @@ class SettingField(QWidget):
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         label = words(self.declaration.label)
-        self._label.setText(label)
         tip = self._tip()
-        for widget in (self, self._label, self._control):
+        self._label.set_line(label, tip)
+        for widget in (self, self._control):
             widget.setToolTip(tip)
         self._control.setAccessibleName(label)
         self._control.setAccessibleDescription(tip)
@@ -136,14 +162,13 @@ class SettingField(QWidget):
             return box
         if declaration.choices:
             combo = QComboBox()
-            combo.setFixedWidth(132)
+            combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             combo.activated.connect(self._on_chosen)
             return combo
         line = QLineEdit()
-        line.setFixedWidth(132)
         line.setMaxLength(200)
         line.setAlignment(Qt.AlignmentFlag.AlignRight)
-        line.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        line.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         line.editingFinished.connect(self._on_typed)
         return line
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.elided_label import ElidedLabel
 from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingField
 from app.settings.setup import Setup
@@ -27,11 +28,12 @@ class _Group(QWidget):
         self.applies = applies
         self.heading = QLabel()
         self.heading.setProperty("level", "heading")
-        self.when = QLabel()
+        self.when = ElidedLabel()
         self.when.setProperty("level", "micro")
+        self.when.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         row = QHBoxLayout()
-        row.addWidget(self.heading, 1)
-        row.addWidget(self.when)
+        row.addWidget(self.heading)
+        row.addWidget(self.when, 1)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(8)
@@ -121,7 +123,7 @@ class SetupForm(QWidget):
         for group in self._groups:
             group.heading.setText(titles[group.name])
             is_live = group.applies is Applies.LIVE
-            group.when.setText(self.tr("from the next message") if is_live else self.tr("needs a reload"))
+            group.when.set_line(self.tr("from the next message") if is_live else self.tr("needs a reload"))
         self.slider.setAccessibleName(self.tr("Context window"))
         self.slider.setToolTip(self.tr("Slide to see what each context window costs; nothing changes until you apply"))
         self._lock_gpu_settings()
