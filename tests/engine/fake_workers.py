@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-import threading
 from multiprocessing.connection import Connection
 
 from engine.errors import ErrorCode
@@ -71,7 +71,7 @@ def die(name: str) -> None:
     if name.isdigit():
         os._exit(int(name))
     os.kill(os.getpid(), SIGNALS[name])
-    threading.Event().wait()
+    signal.pause()
 
 
 class _Worker:
@@ -133,7 +133,11 @@ class _Worker:
         word, _, rest = text.partition(" ")
         if word == "render":
             self._emit(RenderStarted(request_id))
-            threading.Event().wait()
+            # As an endless template: looks at no pipe, but ends with its client.
+            client = multiprocessing.parent_process()
+            assert client is not None
+            client.join()
+            os._exit(1)
         self._emit(TextGenerated(request_id, TextKind.ANSWER, "partial"))
         if word == "die":
             die(rest)
