@@ -182,6 +182,14 @@ def test_penalties_look_at_the_prompt_and_at_what_was_said(
     assert sampled(context, replace(greedy, penalty_last_n=0, **penalty), 1, 30) == repeated
 
 
+def test_a_frequency_grows_with_each_appearance_and_a_presence_does_not(new_context: ContextMaker) -> None:
+    context = new_context(TinySpec())
+    greedy = SamplingSettings(temperature=0.0, penalty_last_n=200)
+    repeated = sampled(context, greedy, 1, 30)
+    assert sampled(context, replace(greedy, presence_penalty=0.1), 1, 30) == repeated
+    assert sampled(context, replace(greedy, frequency_penalty=0.1), 1, 30) != repeated
+
+
 # Devices and the log
 
 
