@@ -220,10 +220,10 @@ def _plain(bound: float) -> str:
     return str(int(bound)) if bound == int(bound) else str(bound)
 
 
-def _setting(
+def _setting(  # noqa: PLR0913 - a declaration is flat, and each use names what it gives
     default: Any,
     label: str,
-    help: str,
+    help_text: str,
     *,
     group: str,
     applies: Applies = Applies.RELOAD,
@@ -232,10 +232,17 @@ def _setting(
     none_label: str = "",
 ) -> Any:
     """A dataclass field that carries its declaration."""
-    metadata = dict(
-        label=label, help=help, group=group, applies=applies, unit=unit, minimum=bounds[0], maximum=bounds[1]
-    )
-    return dataclasses.field(default=default, metadata={**metadata, "none_label": none_label})
+    metadata = {
+        "label": label,
+        "help": help_text,
+        "group": group,
+        "applies": applies,
+        "unit": unit,
+        "minimum": bounds[0],
+        "maximum": bounds[1],
+        "none_label": none_label,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 _Settings = TypeVar("_Settings")
@@ -320,7 +327,8 @@ class LoadSettings:
     type_k: CacheType = _setting(
         CacheType.F16,
         "K cache type",
-        "How keys are stored. q8_0 takes 53 % of f16 at next to no loss; q4_0 takes 28 % and costs accuracy, in K more than in V.",
+        "How keys are stored. q8_0 takes 53 % of f16 at next to no loss; q4_0 takes 28 % and costs accuracy, in K more "
+        "than in V.",
         group=_CACHE,
     )
     type_v: CacheType = _setting(
@@ -344,7 +352,8 @@ class LoadSettings:
     swa_full: bool = _setting(
         False,
         "Full-size sliding-window cache",
-        "Models with sliding-window layers keep only their window by default. On keeps everything: more memory, cheap edits.",
+        "Models with sliding-window layers keep only their window by default. On keeps everything: more memory, cheap "
+        "edits.",
         group=_CACHE,
     )
     rope_scaling: RopeScaling | None = _setting(
@@ -424,7 +433,8 @@ class LoadSettings:
     use_mmap: bool = _setting(
         True,
         "Map the file",
-        "Reads weights straight from the file as they are needed: a fast start, and RAM that other programs can take back.",
+        "Reads weights straight from the file as they are needed: a fast start, and RAM that other programs can take "
+        "back.",
         group=_MODEL,
     )
     use_extra_bufts: bool = _setting(
@@ -442,7 +452,8 @@ class PolicySettings:
     policy: Policy | None = _setting(
         None,
         "When the cache is full",
-        "stop ends the answer · window keeps the latest tokens · sinks also keeps the first ones, which holds the quality · "
+        "stop ends the answer · window keeps the latest tokens · sinks also keeps the first ones, which holds the "
+        "quality · "
         "recompute drops the oldest turns and reads the rest again.",
         group=_POLICY,
         applies=Applies.LIVE,

@@ -22,8 +22,8 @@ BLOCK_TOKENS = 128
 class Perplexity:
     """``perplexity`` over all tokens but the first, ``perplexity_after`` over those from index ``n_before`` on.
 
-    NaN-free: None where there was no token to measure. ``n_evicted`` cells were freed, ``n_recomputed`` tokens evaluated
-    again, ``n_renumbered`` times all positions were renewed.
+    None where there was no token to measure. ``n_evicted`` cells were freed, ``n_recomputed`` tokens evaluated again,
+    ``n_renumbered`` times all positions were renewed. ``losses``: -log p of each token but the first.
     """
 
     perplexity: float | None

@@ -28,8 +28,8 @@ class BareSpeed:
 
 @dataclass(frozen=True)
 class CacheCosts:
-    """Milliseconds: freeing ``n_evicted`` cells in place (None where nothing can be freed), copying the cached state out,
-    and putting it back."""
+    """Milliseconds: freeing ``n_evicted`` cells in place (None where nothing can be freed), copying the state out, and
+    putting it back."""
 
     evict_ms: float | None
     n_evicted: int
@@ -57,7 +57,7 @@ def bare_loop(context: NativeContext, prompt: Sequence[int], n_gen: int) -> Bare
 
 
 def cache_costs(context: NativeContext, tokens: Sequence[int]) -> CacheCosts:
-    """Fill the cache with ``tokens``, copy the state out and put it back, and evict an eighth of it behind four sinks."""
+    """Fill the cache with ``tokens``, copy the state out, put it back, and evict an eighth of it behind four sinks."""
     context.clear()
     for start in range(0, len(tokens), context.n_ubatch):
         context.decode(tokens[start : start + context.n_ubatch], start)
@@ -87,7 +87,7 @@ def cache_costs(context: NativeContext, tokens: Sequence[int]) -> CacheCosts:
 def measure_bare(  # noqa: PLR0913 - what crosses to another process, flat
     log: NativeLog, options: EngineOptions, path: Path, settings: LoadSettings, text: str, n_prompt: int, n_gen: int
 ) -> tuple[BareSpeed, CacheCosts]:
-    """One bare run on the first ``n_prompt`` tokens of ``text``, and the cache's own costs; for a process of its own."""
+    """One bare run on ``n_prompt`` tokens of ``text``, and the cache's own costs; for a process of its own."""
     with loaded_context(path, settings, options, log) as make_context:
         context = make_context(settings)
         tokens = make_context.tokenize(text)

@@ -4,8 +4,7 @@ Run by hand, about ten minutes on two cores: ``python -m tests.bench.bench_strea
 
 The first table: 2,500 tokens, room for 512, 4 sinks, perplexity of the tokens after the room. ``repaired`` is the share
 of the damage of a plain window that sinks repair, (window - sinks) / (window - dense). The second: a text longer than
-the trained length, renumbered when Kvasir does it against renumbered with every eviction; ``around`` is the mean loss of
-the 256 tokens after each renumbering against that of the 256 before it.
+the trained length, renumbered when Kvasir does it against renumbered with every eviction, by blocks of tokens.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def test_the_table_names_what_does_not_fit_and_what_to_know() -> None:
 
 def test_the_command_verifies_itself(tiny_model: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     model = str(tiny_model(n_ctx_train=512))
-    arguments = ["--n-ctx", "300", "--type-k", "q8_0", "--type-v", "q4_0", "--n-gpu-layers", "0", "--n-batch", "256"]
+    arguments = ["--n-ctx", "300", "--type-k", "q8_0", "--type-v", "q4_0", "--n-gpu-layers", "0", "--n-batch", "1024"]
     assert main(["plan", model, *arguments, "--verify", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     # 2 layers, 512 cells, 64 elements: blocks of 32 in 34 bytes and in 18.

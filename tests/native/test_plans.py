@@ -95,7 +95,8 @@ def test_planned_memory_of_the_starter_model(use_mmap: bool, call: Call) -> None
     result = call(plan_comparison.compare, starter_path(), replace(Q8_0, n_ctx=2048, use_mmap=use_mmap))
     check(result)
     assert result.plan.kv_bytes == 25_067_520
-    assert result.plan.can_shift
+    # A quantized K is not shifted on a GPU.
+    assert result.plan.can_shift == (len(result.plan.devices) == 1)
     assert result.plan.fits
 
 
