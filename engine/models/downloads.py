@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import EngineError, ErrorCode
-from engine.models.hub import Hub
 from engine.models.remote import MAX_FILE_BYTES, RemoteFile, RemoteModel
 from engine.models.transfer import Progress, Transfer, TransferStopped, delete_parts, n_bytes_there
+
+if TYPE_CHECKING:
+    from engine.models.hub import Hub
 
 MAX_DOWNLOADS = 200
 MAX_QUEUE_BYTES = 4 << 20

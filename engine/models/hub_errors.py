@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 from collections.abc import Iterator
 
 import httpx2
@@ -20,7 +19,6 @@ from huggingface_hub.errors import (
 from engine.errors import EngineError, ErrorCode
 
 _UNAUTHORIZED, _PROXY_LOGIN, _TOO_MANY, _SERVER = 401, 407, 429, 500
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
@@ -30,16 +28,6 @@ def hub_errors(what: str, host: str) -> Iterator[None]:
         yield
     except (HfHubHTTPError, httpx2.HTTPError, httpx2.InvalidURL, EntryNotFoundError, ValueError, OSError) as error:
         raise _engine_error(error, what, host) from error
-
-
-def disk_error(error: OSError, where: str) -> EngineError:
-    """The EngineError for a file that could not be written."""
-    if error.errno in _FULL:
-        message = f"The disk with “{where}” is full: make room, then resume the download."
-        return EngineError(ErrorCode.DISK_FULL, message, repr(error))
-    why = error.strerror or type(error).__name__
-    message = f"“{where}” can't be written: {why}. Choose another folder for models in the preferences."
-    return EngineError(ErrorCode.DISK_FAILED, message, repr(error))
 
 
 def _engine_error(error: Exception, what: str, host: str) -> EngineError:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from engine.models.disk_errors import disk_error
 from engine.models.header import damaged, read_header_from
-from engine.models.hub import Hub
-from engine.models.hub_errors import disk_error
 from engine.models.remote import RemoteFile, RemoteModel, local_parts
+
+if TYPE_CHECKING:
+    from engine.models.hub import Hub
 
 FIRST_BYTES = 1 << 20
 STEP_BYTES_MAX = 8 << 20

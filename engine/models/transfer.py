@@ -10,13 +10,16 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from engine.errors import EngineError, ErrorCode
-from engine.models.hub import Hub
-from engine.models.hub_errors import disk_error
+from engine.models.disk_errors import disk_error
 from engine.models.remote import RemoteFile, RemoteModel, local_parts
 from engine.wording import gibibytes
+
+if TYPE_CHECKING:
+    # Its library takes a good part of a second to import, and is not needed until bytes are.
+    from engine.models.hub import Hub
 
 PART = ".part"
 """What an unfinished file's name ends in; the library does not take it for a model."""
