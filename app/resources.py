@@ -15,6 +15,11 @@ def resource_dir() -> Path:
     return root / "resources"
 
 
+def licences() -> str:
+    """The licences of Kvasir and of everything in it: first a list, then their texts."""
+    return (resource_dir() / "licences.txt").read_text(encoding="utf-8")
+
+
 def load_fonts() -> list[str]:
     """Make Inter and JetBrains Mono known to Qt and return the families that were loaded."""
     families: set[str] = set()
