@@ -74,8 +74,9 @@ class WhatIf(QObject):
         self._pause.stop()
 
     def _ask_fit(self) -> None:
+        # A planner forgets a question that waits for a newer one's sake: not this one's.
         question = self._question
-        if question is not None:
+        if question is not None and not self.is_waiting and not self._pause.isActive():
             self._fit_id = next(self._ids)
             self._planner.ask(FindFit(self._fit_id, question.path, question.settings, question.given_back))
 
@@ -93,3 +94,4 @@ class WhatIf(QObject):
             self.planned.emit(event.plan)
         else:
             self.refused.emit(event)
+        self._ask_fit()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from app.engine_bridge import EngineBridge
 from app.settings.what_if import WhatIf
-from engine.messages import FindFit
+from engine.messages import FindFit, PlanMemory
 from engine.settings import LoadSettings
 from tests.app.fake_planner import LARGEST_F16, FakePlanner
 
@@ -61,6 +62,7 @@ def test_an_answer_to_an_older_question_never_replaces_a_newer_one(made, qtbot):
 def test_what_fits_is_looked_for_once_the_changes_pause(made, qtbot):
     what_if, planner, heard = made
     ask(what_if, 256, 512, 1024)
+    planner.answer(planner.asked[-1])
     qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
     assert planner.asked[-1].settings == LoadSettings(n_ctx=1024)
     assert sum(isinstance(question, FindFit) for question in planner.asked) == 1
@@ -68,15 +70,27 @@ def test_what_fits_is_looked_for_once_the_changes_pause(made, qtbot):
     qtbot.waitUntil(lambda: heard.fits == [LARGEST_F16])
 
 
+def test_what_fits_waits_for_the_plan_which_it_would_push_aside(made, qtbot):
+    what_if, planner, heard = made
+    ask(what_if, 256)
+    with qtbot.waitSignal(what_if.findChild(QTimer).timeout):
+        pass
+    assert [type(question) for question in planner.asked] == [PlanMemory]
+    planner.answer(planner.asked[0])
+    qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
+    assert heard.plans == [256]
+
+
 def test_a_fit_for_older_settings_is_dropped(made, qtbot):
     what_if, planner, heard = made
     ask(what_if, 256)
+    planner.answer(planner.asked[0])
     qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
     old = planner.asked[-1]
     ask(what_if, 512)
     planner.answer(old)
     planner.answer(planner.asked[-1])
-    qtbot.waitUntil(lambda: heard.plans == [512])
+    qtbot.waitUntil(lambda: heard.plans == [256, 512])
     assert heard.fits == []
 
 
