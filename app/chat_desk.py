@@ -114,6 +114,10 @@ class ChatDesk(QObject):
             self._chat.set_settings(replace(self._chat.settings, system_prompt=text))
             store.update(system_prompt=text)
 
+        panel.policy_edited.connect(lambda policy: self._chat.set_settings(replace(self._chat.settings, policy=policy)))
+        panel.prompts.set_source(self.keeper.presets)
+        panel.prompt_kept.connect(self.keeper.save_preset)
+        panel.prompts.removed.connect(self.keeper.delete_preset)
         panel.sampling_edited.connect(set_sampling)
         panel.system_prompt_edited.connect(set_system_prompt)
 
@@ -263,7 +267,8 @@ class ChatDesk(QObject):
 
     def _on_opened(self) -> None:
         if self._settings_panel is not None:
-            self._settings_panel.show_settings(self._chat.settings.system_prompt, self._chat.settings.sampling)
+            settings = self._chat.settings
+            self._settings_panel.show_settings(settings.system_prompt, settings.sampling, settings.policy)
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
     def _on_chats_changed(self) -> None:

@@ -20,7 +20,7 @@ from app.engine_status import EngineState, EngineStatus
 from app.open_chat import OpenChat, kept_chat, new_chat
 from app.sent_turns import SentTurns
 from app.settings.preferences import Preferences
-from app.turn_display import facts_of, note_of, shown_turn, version_of
+from app.turn_display import TurnDisplay
 from engine.errors import ErrorCode
 from engine.messages import (
     CacheChanged,
@@ -73,6 +73,7 @@ class ChatSession(QObject):
         self._queued = False
         self._editing = Editing(composer)
         self._sent = SentTurns()
+        self._display = TurnDisplay(self)
         self._counter = DraftCounter(session, self._messages_before_draft, self)
         self._counter.counted.connect(composer.set_room)
         self._counter.unknown.connect(lambda: composer.set_room(None, None))
@@ -226,8 +227,7 @@ class ChatSession(QObject):
     # Chats
 
     def _first_settings(self) -> ChatSettings:
-        preferences = self._preferences()
-        return ChatSettings(preferences.system_prompt, preferences.sampling)
+        return ChatSettings(self._preferences().system_prompt, self._preferences().sampling)
 
     def _leave_for(self, other: OpenChat) -> None:
         if self._queued:
@@ -259,7 +259,7 @@ class ChatSession(QObject):
         self.changed.emit()
 
     def _shown(self, turn: Turn) -> turns.Turn:
-        return shown_turn(self.conversation, turn, self.settings.sampling, self._session.status.facts)
+        return self._display.shown(self.conversation, turn, self.settings.sampling, self._session.status.facts)
 
     # Requests
 
@@ -381,15 +381,14 @@ class ChatSession(QObject):
             self.changed.emit()
             return
         self._composer.set_busy(False)
-        turn_id = str(turn.id)
         if turn.is_empty:
             if takes_back:
                 self._take_back()
             # Another version may stand in its place now.
             self._show()
         else:
-            self._transcript.finish_turn(turn_id, turn.state, facts_of(turn, self.settings.sampling), note_of(turn))
-            self._transcript.update_turn(turn_id, variant=version_of(self.conversation, turn.id))
+            facts, note = self._display.facts_of(turn, self.settings.sampling), self._display.note_of(turn)
+            self._transcript.finish_turn(str(turn.id), turn.state, facts, note)
         self.changed.emit()
         self.answer_ended.emit(is_good)
 

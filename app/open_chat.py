@@ -32,12 +32,14 @@ class OpenChat:
         self.head = replace(self.head, draft=draft)
 
     def present_head(self) -> Chat:
-        """The head with a title: that which a person gave, or one made from the first message or the draft."""
-        if self.head.is_named:
-            return self.head
-        first = next((turn for turn in self.conversation.turns if turn.message.role == "user"), None)
-        words = (first.own_text.strip() or first.message.text) if first is not None else self.head.draft
-        return replace(self.head, title=title_of(words))
+        """The head with a title: that which a person gave or which was made from the first message, which stays even
+        where that message is changed later; before there is one, a title made from the draft."""
+        if not self.head.title:
+            first = next((turn for turn in self.conversation.turns if turn.message.role == "user"), None)
+            if first is None:
+                return replace(self.head, title=title_of(self.head.draft))
+            self.head = replace(self.head, title=title_of(first.own_text.strip() or first.message.text))
+        return self.head
 
     def copy_until(self, turn_id: int) -> WholeChat:
         """A new chat with the open version up to a turn."""
@@ -58,7 +60,8 @@ def new_chat(settings: ChatSettings, model: str) -> OpenChat:
 
 def kept_chat(whole: WholeChat, model: str) -> OpenChat:
     """A chat out of the store."""
-    return OpenChat(whole.chat, Conversation(whole.chat.id, whole.turns, model), whole.chat)
+    head = whole.chat if whole.turns or whole.chat.is_named else replace(whole.chat, title="")
+    return OpenChat(head, Conversation(whole.chat.id, whole.turns, model), whole.chat)
 
 
 def new_id() -> str:

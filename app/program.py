@@ -228,6 +228,7 @@ class Program:
         self.picker.starter_chosen.connect(self._load_starter)
         self.picker.cancelled.connect(self.session.cancel_load)
         self.welcome.suggested.connect(self.composer.begin_with)
+        self.sidebar.visibilityChanged.connect(self.top_bar.new_chat.setHidden)
         self.transcript.link_activated.connect(self.teller.offer_link)
         editors = self.composer.findChildren(QPlainTextEdit)
         drop = FileDrop([self.window, *editors, *(editor.viewport() for editor in editors)], self.window)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QObject
 
 from app import i18n
 from app.chat import turns
@@ -17,29 +17,55 @@ from engine.messages import FinishReason, ModelFacts
 from engine.settings import SamplingSettings
 
 _QUANTIZATION = re.compile(r"[-._](?:I?Q\d\w*|BF16|F16|F32|MXFP4\w*)$", re.IGNORECASE)
-translate = QCoreApplication.translate
 
 
-def shown_turn(
-    conversation: Conversation, turn: Turn, sampling: SamplingSettings, facts: ModelFacts | None
-) -> turns.Turn:
-    """What the transcript shows of a turn."""
-    text = turn.own_text
-    if turn.attachments:
-        names = "\n".join(f"📎 {_escaped(one.name)}" for one in turn.attachments)
-        text = f"{names}\n\n{text}" if text.strip() else names
-    return turns.Turn(
-        str(turn.id),
-        turn.message.role,
-        text,
-        turn.message.reasoning,
-        turn.state,
-        author=author_of(turn, facts) if turn.message.role == "assistant" else "",
-        time=i18n.time_text(turn.moment.astimezone()),
-        facts=facts_of(turn, sampling),
-        note=note_of(turn),
-        variant=version_of(conversation, turn.id),
-    )
+class TurnDisplay(QObject):
+    """Makes transcript turns; what it says is in the language in force at the time."""
+
+    def shown(
+        self, conversation: Conversation, turn: Turn, sampling: SamplingSettings, facts: ModelFacts | None
+    ) -> turns.Turn:
+        """What the transcript shows of a turn."""
+        text = turn.own_text
+        if turn.attachments:
+            names = "\n".join(f"📎 {_escaped(one.name)}" for one in turn.attachments)
+            text = f"{names}\n\n{text}" if text.strip() else names
+        return turns.Turn(
+            str(turn.id),
+            turn.message.role,
+            text,
+            turn.message.reasoning,
+            turn.state,
+            author=author_of(turn, facts) if turn.message.role == "assistant" else "",
+            time=i18n.time_text(turn.moment.astimezone()),
+            facts=self.facts_of(turn, sampling),
+            note=self.note_of(turn),
+            variant=version_of(conversation, turn.id),
+        )
+
+    def facts_of(self, turn: Turn, sampling: SamplingSettings) -> tuple[str, ...]:
+        """What the answer cost."""
+        stats = turn.stats
+        if stats is None:
+            return ()
+        facts = [self.tr("%Ln token(s)", "", stats.n_generated)]
+        if stats.decode_tps > 0:
+            facts.append(self.tr("{0} tok/s").format(i18n.number(stats.decode_tps, 1)))
+        if stats.n_reused > 0:
+            facts.append(self.tr("{0} reused").format(i18n.number(stats.n_reused)))
+        if sampling.seed is None and sampling.temperature > 0:
+            facts.append(self.tr("seed {0}").format(stats.seed))
+        return tuple(facts)
+
+    def note_of(self, turn: Turn) -> str:
+        """A sentence about an answer that did not end by itself."""
+        if turn.state is TurnState.FAILED:
+            return self.tr("The answer broke off here. Its text is safe; it can be continued or answered again.")
+        return {
+            FinishReason.CANCELLED: self.tr("Stopped"),
+            FinishReason.MAX_TOKENS: self.tr("The longest answer allowed was reached."),
+            FinishReason.CACHE_FULL: self.tr("The cache is full."),
+        }.get(turn.reason or FinishReason.END_OF_TURN, "")
 
 
 def version_of(conversation: Conversation, turn_id: int) -> tuple[int, int] | None:
@@ -53,34 +79,6 @@ def author_of(turn: Turn, facts: ModelFacts | None) -> str:
     if facts is not None and facts.path == turn.model:
         return model_name(facts)
     return _QUANTIZATION.sub("", PurePath(turn.model).stem)
-
-
-def facts_of(turn: Turn, sampling: SamplingSettings) -> tuple[str, ...]:
-    """What the answer cost."""
-    stats = turn.stats
-    if stats is None:
-        return ()
-    facts = [translate("ChatSession", "%Ln token(s)", "", stats.n_generated)]
-    if stats.decode_tps > 0:
-        facts.append(translate("ChatSession", "{0} tok/s").format(i18n.number(stats.decode_tps, 1)))
-    if stats.n_reused > 0:
-        facts.append(translate("ChatSession", "{0} reused").format(i18n.number(stats.n_reused)))
-    if sampling.seed is None and sampling.temperature > 0:
-        facts.append(translate("ChatSession", "seed {0}").format(stats.seed))
-    return tuple(facts)
-
-
-def note_of(turn: Turn) -> str:
-    """A sentence about an answer that did not end by itself."""
-    if turn.state is TurnState.FAILED:
-        return translate(
-            "ChatSession", "The answer broke off here. Its text is safe; it can be continued or answered again."
-        )
-    return {
-        FinishReason.CANCELLED: translate("ChatSession", "Stopped"),
-        FinishReason.MAX_TOKENS: translate("ChatSession", "The longest answer allowed was reached."),
-        FinishReason.CACHE_FULL: translate("ChatSession", "The cache is full."),
-    }.get(turn.reason or FinishReason.END_OF_TURN, "")
 
 
 def _escaped(name: str) -> str:

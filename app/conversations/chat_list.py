@@ -153,10 +153,3 @@ class ChatListModel(QAbstractListModel):
 def title_of(chat: Chat) -> str:
     """What a chat is called; one without a title has no words either."""
     return chat.title or QCoreApplication.translate("ChatList", "New chat")
-
-
-def count_text(n_chats: int) -> str:
-    """How many chats a search found."""
-    if n_chats == 0:
-        return QCoreApplication.translate("ChatList", "Nothing found")
-    return QCoreApplication.translate("ChatList", "%Ln chat(s) found", "", n_chats)

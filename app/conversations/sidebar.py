@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands.actions import Actions
-from app.conversations.chat_list import ROW, ChatListModel, Row, count_text, grouped
+from app.conversations.chat_list import ROW, ChatListModel, Row, grouped
 from app.conversations.chat_rows import ChatRows
 from app.conversations.records import Chat, Hit
 from app.side_panel import PanelHeader
@@ -118,7 +118,7 @@ class Sidebar(QDockWidget):
         self._rows.wanted = wanted
         if wanted:
             found = self._search(wanted)
-            rows = [Row(count_text(len(found))), *(Row(chat=hit.chat, hit=hit) for hit in found)]
+            rows = [Row(self._count_text(len(found))), *(Row(chat=hit.chat, hit=hit) for hit in found)]
         else:
             rows = grouped(self._chats(), datetime.now().astimezone().date())
             if not rows:
@@ -188,6 +188,9 @@ class Sidebar(QDockWidget):
             action.triggered.connect(do)
             menu.addAction(action)
         return menu
+
+    def _count_text(self, n_chats: int) -> str:
+        return self.tr("%Ln chat(s) found", "", n_chats) if n_chats else self.tr("Nothing found")
 
     def _prepare_list(self) -> None:
         view = self._list

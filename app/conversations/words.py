@@ -12,6 +12,7 @@ _IDEOGRAPH = (
 _EACH = re.compile(f"({_IDEOGRAPH})")
 _TOKEN = re.compile(f"{_IDEOGRAPH}|(?:(?!{_IDEOGRAPH})\\w)+")
 _MAY_GO_ON = re.compile(r"\w$")
+_MARKUP = re.compile(r"\*\*|`+|^#+ |(?<=\s)#+ ")
 BEFORE, AFTER = 30, 140
 
 
@@ -40,7 +41,7 @@ def snippet(text: str, wanted: str) -> str:
     if start:
         space = text.find(" ", start, start + BEFORE)
         start = space + 1 if space >= 0 else start
-    line = " ".join(text[start : start + BEFORE + AFTER].split())
+    line = " ".join(_MARKUP.sub("", text[start : start + BEFORE + AFTER]).split())
     return ("…" if start else "") + line
 
 

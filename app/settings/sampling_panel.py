@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
+from app.conversations.records import Preset
+from app.settings.chat_policy import ChatPolicy
 from app.settings.form import SettingsForm
 from app.settings.preferences import MAX_SYSTEM_PROMPT
-from engine.settings import SamplingSettings
+from app.settings.prompt_menu import PromptMenu
+from engine.settings import PolicySettings, SamplingSettings
 
 TYPING_MS = 400
 """A system prompt is remembered once its typing pauses."""
 
 
 class SamplingPanel(QScrollArea):
-    """``sampling_edited`` carries SamplingSettings, ``system_prompt_edited`` a text; for the next request."""
+    """What holds for the open chat from the next request on: ``sampling_edited`` carries SamplingSettings,
+    ``system_prompt_edited`` a text, ``policy_edited`` PolicySettings or None, ``prompt_kept`` a Preset."""
 
     sampling_edited = Signal(object)
+    policy_edited = Signal(object)
+    prompt_kept = Signal(object)
     system_prompt_edited = Signal(str)
 
     def __init__(self, sampling: SamplingSettings, system_prompt: str, parent: QWidget | None = None) -> None:
@@ -27,6 +42,8 @@ class SamplingPanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._system_heading = QLabel()
         self._system_heading.setProperty("level", "heading")
+        self.prompts = PromptMenu()
+        self.policy = ChatPolicy()
         self._system = QPlainTextEdit(system_prompt)
         self._system.setObjectName("systemPrompt")
         self._system.setTabChangesFocus(True)
@@ -44,6 +61,9 @@ class SamplingPanel(QScrollArea):
         self._timer.setSingleShot(True)
         self._timer.setInterval(TYPING_MS)
         self._lay_out()
+        self.policy.edited.connect(self.policy_edited)
+        self.prompts.chosen.connect(self._system.setPlainText)
+        self.prompts.kept.connect(lambda name: self.prompt_kept.emit(Preset(name, self.system_prompt)))
         self._system.textChanged.connect(self._timer.start)
         self._timer.timeout.connect(lambda: self.system_prompt_edited.emit(self.system_prompt))
         self._form.edited.connect(self.sampling_edited)
@@ -56,7 +76,10 @@ class SamplingPanel(QScrollArea):
         column = QVBoxLayout(content)
         column.setContentsMargins(20, 12, 20, 20)
         column.setSpacing(8)
-        column.addWidget(self._system_heading)
+        row = QHBoxLayout()
+        row.addWidget(self._system_heading, 1)
+        row.addWidget(self.prompts)
+        column.addLayout(row)
         column.addWidget(self._system)
         column.addWidget(self._system_hint)
         column.addSpacing(12)
@@ -64,6 +87,8 @@ class SamplingPanel(QScrollArea):
         column.addWidget(self._form)
         column.addSpacing(4)
         column.addWidget(self._reset, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addSpacing(16)
+        column.addWidget(self.policy)
         column.addStretch()
         self.setWidget(content)
 
@@ -78,8 +103,9 @@ class SamplingPanel(QScrollArea):
             self._timer.stop()
             self.system_prompt_edited.emit(self.system_prompt)
 
-    def show_settings(self, system_prompt: str, sampling: SamplingSettings) -> None:
+    def show_settings(self, system_prompt: str, sampling: SamplingSettings, policy: PolicySettings | None) -> None:
         """What holds for another chat."""
+        self.policy.show_policy(policy)
         if system_prompt != self._system.toPlainText():
             self._system.setPlainText(system_prompt)
             self._timer.stop()
@@ -93,7 +119,10 @@ class SamplingPanel(QScrollArea):
         self._system.setPlaceholderText(self.tr("How the model should behave, for example: Answer briefly."))
         self._system.setAccessibleName(self.tr("System prompt"))
         self._system.setToolTip(
-            self.tr("Stands before every chat. A change makes the next request read the whole chat again.")
+            self.tr(
+                "Stands before this chat, and before those begun after it. "
+                "A change makes the next request read the whole chat again."
+            )
         )
         self._system_hint.setText(self.tr("Holds from the next message on; the chat is then read again once."))
         self._sampling_heading.setText(self.tr("Sampling"))

@@ -37,11 +37,11 @@
     </message>
     <message>
         <source>Start with an empty chat; this one stays in the list</source>
-        <translation type="unfinished"></translation>
+        <translation>开始一个空的对话；当前对话留在列表中</translation>
     </message>
     <message>
         <source>Another version of the last answer; the prompt stays in the cache, so it starts at once</source>
-        <translation type="unfinished"></translation>
+        <translation>为上一个回答生成另一个版本；提示词留在缓存中，因此立即开始</translation>
     </message>
     <message>
         <source>Continue the answer</source>
@@ -101,99 +101,99 @@
     </message>
     <message>
         <source>Attach files…</source>
-        <translation type="unfinished"></translation>
+        <translation>附加文件…</translation>
     </message>
     <message>
         <source>Put the text of files into the message; their tokens are counted before it is sent</source>
-        <translation type="unfinished"></translation>
+        <translation>把文件的文字放进消息；发送前会统计词元数</translation>
     </message>
     <message>
         <source>Show or hide the chats</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏对话列表</translation>
     </message>
     <message>
         <source>Show or hide the list of chats</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏对话列表</translation>
     </message>
     <message>
         <source>Search in all chats</source>
-        <translation type="unfinished"></translation>
+        <translation>在所有对话中搜索</translation>
     </message>
     <message>
         <source>Find words in titles, messages and files</source>
-        <translation type="unfinished"></translation>
+        <translation>在标题、消息和文件中查找文字</translation>
     </message>
     <message>
         <source>Chat above</source>
-        <translation type="unfinished"></translation>
+        <translation>上一个对话</translation>
     </message>
     <message>
         <source>Open the chat above this one in the list</source>
-        <translation type="unfinished"></translation>
+        <translation>打开列表中上方的对话</translation>
     </message>
     <message>
         <source>Chat below</source>
-        <translation type="unfinished"></translation>
+        <translation>下一个对话</translation>
     </message>
     <message>
         <source>Open the chat below this one in the list</source>
-        <translation type="unfinished"></translation>
+        <translation>打开列表中下方的对话</translation>
     </message>
     <message>
         <source>Rename this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>重命名此对话</translation>
     </message>
     <message>
         <source>Type another title for this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>为此对话输入新的标题</translation>
     </message>
     <message>
         <source>Pin or unpin this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>置顶或取消置顶此对话</translation>
     </message>
     <message>
         <source>Keep this chat at the top of the list, or not</source>
-        <translation type="unfinished"></translation>
+        <translation>让此对话保持在列表顶部，或不再如此</translation>
     </message>
     <message>
         <source>Delete this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>删除此对话</translation>
     </message>
     <message>
         <source>Delete this chat; it can be undone for a while</source>
-        <translation type="unfinished"></translation>
+        <translation>删除此对话；短时间内可以撤销</translation>
     </message>
     <message>
         <source>Export this chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出此对话…</translation>
     </message>
     <message>
         <source>Write this chat to a Markdown or JSON file</source>
-        <translation type="unfinished"></translation>
+        <translation>把此对话写入 Markdown 或 JSON 文件</translation>
     </message>
     <message>
         <source>Export all chats…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出所有对话…</translation>
     </message>
     <message>
         <source>Write all chats to one file, losing nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>把所有对话完整地写入一个文件</translation>
     </message>
     <message>
         <source>Import chats…</source>
-        <translation type="unfinished"></translation>
+        <translation>导入对话…</translation>
     </message>
     <message>
         <source>Read chats exported from Kvasir, ChatGPT or llama.cpp&apos;s web page</source>
-        <translation type="unfinished"></translation>
+        <translation>读取从 Kvasir、ChatGPT 或 llama.cpp 网页导出的对话</translation>
     </message>
     <message>
         <source>Finish an answer when another chat is opened</source>
-        <translation type="unfinished"></translation>
+        <translation>打开其他对话时继续写完回答</translation>
     </message>
     <message>
         <source>On: the answer goes on being written. Off: it is stopped, and its text stays</source>
-        <translation type="unfinished"></translation>
+        <translation>开：回答继续生成。关：回答停止，已有文字保留</translation>
     </message>
     <message>
         <source>Choose a model…</source>
@@ -356,39 +356,39 @@
     <name>Attaching</name>
     <message>
         <source>Attach files</source>
-        <translation type="unfinished"></translation>
+        <translation>附加文件</translation>
     </message>
     <message>
         <source>Text, Markdown, code and PDF (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>文本、Markdown、代码和 PDF (*)</translation>
     </message>
     <message>
         <source>“{0}” can&apos;t be read. Check that it is there and who may read it.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取“{0}”。请检查它是否存在以及读取权限。</translation>
     </message>
     <message>
         <source>“{0}” is too large to attach. Attach the part of it that matters.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”太大，无法附加。请只附加需要的部分。</translation>
     </message>
     <message>
         <source>“{0}” is not text. Text, Markdown, code and PDF files can be attached.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”不是文本。可以附加文本、Markdown、代码和 PDF 文件。</translation>
     </message>
     <message>
         <source>“{0}” is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”是空的。</translation>
     </message>
     <message>
         <source>“{0}” is locked with a password. Save a copy without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”有密码保护。请另存一份没有密码的副本。</translation>
     </message>
     <message>
         <source>“{0}” is a damaged PDF. Save it again with another program.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”是损坏的 PDF。请用其他程序重新保存。</translation>
     </message>
     <message>
         <source>“{0}” holds pictures of text and no text. Run text recognition on it first.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”只有文字的图片而没有文字。请先对它进行文字识别。</translation>
     </message>
 </context>
 <context>
@@ -536,178 +536,154 @@
     <name>ChatDesk</name>
     <message>
         <source>The chat was deleted.</source>
-        <translation type="unfinished"></translation>
+        <translation>对话已删除。</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished"></translation>
+        <translation>撤销</translation>
     </message>
     <message>
         <source>Export</source>
-        <translation type="unfinished"></translation>
+        <translation>导出</translation>
     </message>
     <message>
         <source>All of it, to import again (*.json)</source>
-        <translation type="unfinished"></translation>
+        <translation>全部内容，可再次导入 (*.json)</translation>
     </message>
     <message>
         <source>Markdown, to read (*.md)</source>
-        <translation type="unfinished"></translation>
+        <translation>Markdown，供阅读 (*.md)</translation>
     </message>
     <message>
         <source>The chats could not be written to {0}. Choose another folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法把对话写入 {0}。请选择其他文件夹。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s) exported to {0}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已导出 %Ln 个对话到 {0}。</numerusform>
         </translation>
     </message>
     <message>
         <source>Import chats</source>
-        <translation type="unfinished"></translation>
+        <translation>导入对话</translation>
     </message>
     <message>
         <source>Chats of Kvasir, ChatGPT and llama.cpp, Markdown (*.json *.jsonl *.zip *.md)</source>
-        <translation type="unfinished"></translation>
+        <translation>Kvasir、ChatGPT 和 llama.cpp 的对话，Markdown (*.json *.jsonl *.zip *.md)</translation>
     </message>
     <message>
         <source>All files (*)</source>
-        <translation type="unfinished">所有文件 (*)</translation>
+        <translation>所有文件 (*)</translation>
     </message>
     <message>
         <source>“{0}” can&apos;t be read. Check that it is there and whole.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取“{0}”。请检查它是否存在且完整。</translation>
     </message>
     <message>
         <source>“{0}” is too large to import. Export fewer chats at a time.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”太大，无法导入。请每次少导出一些对话。</translation>
     </message>
     <message>
         <source>“{0}” is no file of chats that Kvasir knows: its own, ChatGPT&apos;s, llama.cpp&apos;s, or Markdown.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”不是 Kvasir 认识的对话文件：Kvasir、ChatGPT、llama.cpp 的导出文件或 Markdown。</translation>
     </message>
     <message>
         <source>“{0}” was written by a newer Kvasir. Update this one first.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{0}”由更新版本的 Kvasir 写成。请先更新此程序。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s) imported.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已导入 %Ln 个对话。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s) were here already.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>其中 %Ln 个对话已经存在。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%Ln message(s) deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已删除 %Ln 条消息。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>The file of the chats was damaged. %Ln message(s) were brought over; the old file is {0}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>对话文件已损坏。已恢复 %Ln 条消息；旧文件是 {0}。</numerusform>
         </translation>
     </message>
     <message>
         <source>The chats were written by a newer Kvasir, so this one leaves them alone and keeps nothing. Update Kvasir to see them.</source>
-        <translation type="unfinished"></translation>
+        <translation>对话由更新版本的 Kvasir 写成，因此本程序不会改动它们，也不会保存任何内容。请更新 Kvasir 后查看。</translation>
     </message>
     <message>
         <source>The disk is full, so what is said now is not kept yet. Free some space: it is written as soon as there is room.</source>
-        <translation type="unfinished"></translation>
+        <translation>磁盘已满，现在的内容尚未保存。请腾出一些空间：有空间后会立即写入。</translation>
     </message>
     <message>
         <source>The chats can&apos;t be written to {0}, so what is said now is not kept yet. Check the folder&apos;s permissions.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法把对话写入 {0}，现在的内容尚未保存。请检查文件夹的权限。</translation>
     </message>
     <message>
         <source>Everything that was said is kept again.</source>
-        <translation type="unfinished"></translation>
+        <translation>所有内容都已重新保存。</translation>
     </message>
 </context>
 <context>
     <name>ChatList</name>
     <message>
         <source>Today</source>
-        <translation type="unfinished"></translation>
+        <translation>今天</translation>
     </message>
     <message>
         <source>Yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>昨天</translation>
     </message>
     <message>
         <source>Last 7 days</source>
-        <translation type="unfinished"></translation>
+        <translation>最近 7 天</translation>
     </message>
     <message>
         <source>Last 30 days</source>
-        <translation type="unfinished"></translation>
+        <translation>最近 30 天</translation>
     </message>
     <message>
         <source>Pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>置顶</translation>
     </message>
     <message>
         <source>pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>已置顶</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished">新对话</translation>
+        <translation>新对话</translation>
+    </message>
+</context>
+<context>
+    <name>ChatPolicy</name>
+    <message>
+        <source>When the cache is full</source>
+        <translation>缓存满时</translation>
     </message>
     <message>
-        <source>Nothing found</source>
-        <translation type="unfinished"></translation>
+        <source>This chat has a policy of its own</source>
+        <translation>此对话使用单独的策略</translation>
     </message>
     <message>
-        <source>%Ln chat(s) found</source>
-        <translation type="unfinished"></translation>
+        <source>Otherwise the settings of the model hold. A change holds from the next message on.</source>
+        <translation>否则使用模型的设置。更改从下一条消息起生效。</translation>
     </message>
 </context>
 <context>
     <name>ChatRows</name>
     <message>
         <source>Title of the chat</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>ChatSession</name>
-    <message>
-        <source>{0} tok/s</source>
-        <translation>{0} 词元/秒</translation>
-    </message>
-    <message>
-        <source>{0} reused</source>
-        <translation>复用 {0}</translation>
-    </message>
-    <message>
-        <source>seed {0}</source>
-        <translation>种子 {0}</translation>
-    </message>
-    <message>
-        <source>The answer broke off here. Its text is safe; it can be continued or answered again.</source>
-        <translation>回答在此中断。文字没有丢失；可以继续，也可以重新回答。</translation>
-    </message>
-    <message>
-        <source>Stopped</source>
-        <translation>已停止</translation>
-    </message>
-    <message>
-        <source>The longest answer allowed was reached.</source>
-        <translation>已达到允许的最长回答。</translation>
-    </message>
-    <message>
-        <source>The cache is full.</source>
-        <translation>缓存已满。</translation>
+        <translation>对话标题</translation>
     </message>
 </context>
 <context>
@@ -1246,10 +1222,6 @@
 <context>
     <name>EngineNotices</name>
     <message>
-        <source>“{0}” is not a GGUF file. Drop a file that ends in .gguf.</source>
-        <translation>“{0}”不是 GGUF 文件。请拖入以 .gguf 结尾的文件。</translation>
-    </message>
-    <message>
         <source>There is no model to answer yet: choose one above. What you typed stays.</source>
         <translation>还没有可以回答的模型：请在上方选择一个。你输入的内容会保留。</translation>
     </message>
@@ -1288,6 +1260,41 @@
     <message>
         <source>Something went wrong in the window. Your text is safe; the details help to report it.</source>
         <translation>窗口出错。你的文字没有丢失；详情有助于报告问题。</translation>
+    </message>
+</context>
+<context>
+    <name>FitWords</name>
+    <message>
+        <source>Looking whether it fits…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Does not fit into the free memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fits on the GPU</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1} layers on the GPU</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fits, on the processor</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} tokens</source>
+        <translation type="unfinished">{0} 个词元</translation>
+    </message>
+    <message>
+        <source>K/V {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>takes {0}</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -1375,14 +1382,6 @@
     <message>
         <source>… MiB</source>
         <translation>… MiB</translation>
-    </message>
-    <message>
-        <source>{0} · time unknown</source>
-        <translation>{0} · 时间未知</translation>
-    </message>
-    <message>
-        <source>{0} · {1} s</source>
-        <translation>{0} · {1} 秒</translation>
     </message>
 </context>
 <context>
@@ -1515,8 +1514,8 @@
 <context>
     <name>MainWindow</name>
     <message>
-        <source>Drop a .gguf file to load it</source>
-        <translation>拖入 .gguf 文件即可加载</translation>
+        <source>Drop a .gguf file to load it, or other files to attach them</source>
+        <translation>拖放 .gguf 文件以加载模型，或拖放其他文件以附加</translation>
     </message>
 </context>
 <context>
@@ -1880,10 +1879,6 @@
         <translation>放得下的最大上下文窗口</translation>
     </message>
     <message>
-        <source>KV {0} now</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>KV {0} → {1} · {2} cells</source>
         <translation>KV {0} → {1} · {2} 个单元</translation>
     </message>
@@ -1948,6 +1943,65 @@
     <message>
         <source>Loading: first tokens</source>
         <translation>加载：首批词元</translation>
+    </message>
+</context>
+<context>
+    <name>PromptMenu</name>
+    <message>
+        <source>Keep this prompt…</source>
+        <translation>保存此提示词…</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Brief</source>
+        <translation>简短</translation>
+    </message>
+    <message>
+        <source>Answer in as few words as the question allows.</source>
+        <translation>在问题允许的范围内，用尽量少的话回答。</translation>
+    </message>
+    <message>
+        <source>Patient teacher</source>
+        <translation>耐心的老师</translation>
+    </message>
+    <message>
+        <source>Explain step by step, from what is known to what is new. Use an example for each step.</source>
+        <translation>从已知到未知，一步一步地解释，每一步都举一个例子。</translation>
+    </message>
+    <message>
+        <source>Programmer</source>
+        <translation>程序员</translation>
+    </message>
+    <message>
+        <source>You are an experienced programmer. Give complete, working code first, then explain only what is not obvious.</source>
+        <translation>你是一位经验丰富的程序员。先给出完整可用的代码，然后只解释不明显的部分。</translation>
+    </message>
+    <message>
+        <source>Translator</source>
+        <translation>翻译</translation>
+    </message>
+    <message>
+        <source>Translate what I write: Chinese into English, anything else into Chinese. Write the translation only.</source>
+        <translation>翻译我写的内容：中文译成英文，其他语言译成中文。只写译文。</translation>
+    </message>
+    <message>
+        <source>Keep this prompt</source>
+        <translation>保存此提示词</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>提示词库</translation>
+    </message>
+    <message>
+        <source>Take a system prompt from the list, or keep this one there</source>
+        <translation>从列表中选用系统提示词，或把当前的保存进去</translation>
     </message>
 </context>
 <context>
@@ -2052,8 +2106,8 @@
         <translation>模型应如何表现，例如：回答要简短。</translation>
     </message>
     <message>
-        <source>Stands before every chat. A change makes the next request read the whole chat again.</source>
-        <translation>位于每个对话之前。更改后，下一次请求会重新读取整个对话。</translation>
+        <source>Stands before this chat, and before those begun after it. A change makes the next request read the whole chat again.</source>
+        <translation>位于此对话之前，也用于之后新建的对话。更改后，下一次请求会重新读取整个对话。</translation>
     </message>
     <message>
         <source>Holds from the next message on; the chat is then read again once.</source>
@@ -2559,51 +2613,65 @@
     <name>Sidebar</name>
     <message>
         <source>Chats will be listed here</source>
-        <translation type="unfinished"></translation>
+        <translation>对话会列在这里</translation>
     </message>
     <message>
         <source>Rename</source>
-        <translation type="unfinished"></translation>
+        <translation>重命名</translation>
     </message>
     <message>
         <source>Unpin</source>
-        <translation type="unfinished"></translation>
+        <translation>取消置顶</translation>
     </message>
     <message>
         <source>Pin to the top</source>
-        <translation type="unfinished"></translation>
+        <translation>置顶</translation>
     </message>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出…</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished"></translation>
+        <translation>删除</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s) found</source>
+        <translation>
+            <numerusform>找到 %Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing found</source>
+        <translation>没有找到</translation>
     </message>
     <message>
         <source>Chats</source>
-        <translation type="unfinished"></translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索</translation>
     </message>
     <message>
         <source>Search in all chats</source>
-        <translation type="unfinished"></translation>
+        <translation>在所有对话中搜索</translation>
     </message>
     <message>
         <source>Finds words in titles, messages and attached files</source>
-        <translation type="unfinished"></translation>
+        <translation>在标题、消息和附加文件中查找文字</translation>
+    </message>
+    <message>
+        <source>Clear the search</source>
+        <translation>清除搜索</translation>
     </message>
     <message>
         <source>Import, export and more</source>
-        <translation type="unfinished"></translation>
+        <translation>导入、导出及更多</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished">新对话</translation>
+        <translation>新对话</translation>
     </message>
 </context>
 <context>
@@ -2632,6 +2700,10 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>More commands</source>
         <translation>更多命令</translation>
+    </message>
+    <message>
+        <source>Show or hide the chats</source>
+        <translation>显示或隐藏对话列表</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -2737,14 +2809,6 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>模型不再看到全部内容</translation>
     </message>
     <message>
-        <source>Edit this message; it becomes another version, and only what follows the change is read again</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Answer again; this answer is kept as another version</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Conversation</source>
         <translation>对话</translation>
     </message>
@@ -2773,6 +2837,14 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>以 Markdown 复制此消息</translation>
     </message>
     <message>
+        <source>Edit this message; as it is now it stays, and only what follows the change is read again</source>
+        <translation>编辑此消息；原来的版本会保留，只重新读取改动之后的内容</translation>
+    </message>
+    <message>
+        <source>Answer again; this answer is kept, and only what follows is computed</source>
+        <translation>重新回答；此回答会保留，只计算之后的内容</translation>
+    </message>
+    <message>
         <source>Continue this answer where it ended</source>
         <translation>从结束处继续此回答</translation>
     </message>
@@ -2782,7 +2854,7 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     </message>
     <message>
         <source>Delete this message and what follows it; it can be undone</source>
-        <translation type="unfinished"></translation>
+        <translation>删除此消息及其后的内容；可以撤销</translation>
     </message>
     <message>
         <source>Show the version before</source>
@@ -2809,15 +2881,52 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <name>TurnActions</name>
     <message>
         <source>You</source>
-        <translation type="unfinished">你</translation>
+        <translation>你</translation>
     </message>
     <message>
         <source>Assistant</source>
-        <translation type="unfinished">助手</translation>
+        <translation>助手</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">系统提示词</translation>
+        <translation>系统提示词</translation>
+    </message>
+</context>
+<context>
+    <name>TurnDisplay</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <translation>
+            <numerusform>%Ln 个词元</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{0} tok/s</source>
+        <translation>{0} 词元/秒</translation>
+    </message>
+    <message>
+        <source>{0} reused</source>
+        <translation>复用 {0}</translation>
+    </message>
+    <message>
+        <source>seed {0}</source>
+        <translation>种子 {0}</translation>
+    </message>
+    <message>
+        <source>The answer broke off here. Its text is safe; it can be continued or answered again.</source>
+        <translation>回答在此中断。文字没有丢失；可以继续，也可以重新回答。</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>The longest answer allowed was reached.</source>
+        <translation>已达到允许的最长回答。</translation>
+    </message>
+    <message>
+        <source>The cache is full.</source>
+        <translation>缓存已满。</translation>
     </message>
 </context>
 <context>
@@ -2894,21 +3003,21 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <name>_Chip</name>
     <message numerus="yes">
         <source>%Ln token(s)</source>
-        <translation type="unfinished">
+        <translation>
             <numerusform>%Ln 个词元</numerusform>
         </translation>
     </message>
     <message>
         <source>{0} · {1} of the cache</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} · 占缓存的 {1}</translation>
     </message>
     <message>
         <source>Leave {0} out</source>
-        <translation type="unfinished"></translation>
+        <translation>不附加 {0}</translation>
     </message>
     <message>
         <source>The text of this file goes into the message. The model reads it once; it then stays in the cache.</source>
-        <translation type="unfinished"></translation>
+        <translation>此文件的文字会放进消息。模型只读取一次，之后留在缓存中。</translation>
     </message>
 </context>
 </TS>

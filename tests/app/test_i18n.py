@@ -53,7 +53,7 @@ def test_both_languages_and_the_systems(languages):
 @pytest.mark.parametrize(("language", "n", "text"), [("en", 1, "1 token"), ("en", 12_345, "12,345 tokens")])
 def test_plurals(languages, language, n, text):
     languages.choose(language)
-    assert QCoreApplication.translate("ChatSession", "%Ln token(s)", "", n) == text
+    assert QCoreApplication.translate("TurnDisplay", "%Ln token(s)", "", n) == text
 
 
 def test_numbers_sizes_and_times(languages):

@@ -15,7 +15,7 @@ from app.conversations.store import ChatStore
 from app.settings.preferences import Preferences
 from engine.errors import ErrorCode
 from engine.messages import Failed, Generate
-from engine.settings import SamplingSettings
+from engine.settings import Policy, PolicySettings, SamplingSettings
 from tests.app.conversations.chats import full, small, turn
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -175,7 +175,7 @@ def test_a_chat_begins_as_another_does(start_desk, qtbot, tmp_path):
     desk = start_desk()
     desk.program.desk.open("a")
     press(desk, 1, Action.BRANCH)
-    qtbot.waitUntil(lambda: titles(desk) == ["one", "Title"])
+    qtbot.waitUntil(lambda: titles(desk) == ["Title", "Title"])
     assert [text for _, text in desk.say()] == ["one", "two"]
     assert desk.program.chat.open_chat.head.id != "a"
 
@@ -234,6 +234,35 @@ def test_settings_belong_to_their_chat(start_desk, qtbot, tmp_path):
     assert desk.engine.request.sampling.temperature == 0.1
     desk.program.actions["new_chat"].trigger()
     assert desk.program.sampling_panel.system_prompt == "Be kind."
+
+
+def test_a_chat_has_a_policy_of_its_own(start_desk, qtbot, tmp_path):
+    desk = start_desk()
+    policy = PolicySettings(policy=Policy.STOP)
+    desk.program.sampling_panel.policy_edited.emit(policy)
+    say(desk, qtbot, "Hi")
+    assert desk.engine.request.policy == policy
+    first = desk.engine.request.chat_id
+    desk.program.actions["new_chat"].trigger()
+    say(desk, qtbot, "Hi")
+    assert desk.engine.request.policy == PolicySettings()
+    desk.program.desk.open(first)
+    say(desk, qtbot, "Hi again")
+    assert desk.engine.request.policy == policy
+
+
+def test_system_prompts_are_kept_with_names(start_desk, qtbot, tmp_path):
+    desk = start_desk()
+    panel = desk.program.sampling_panel
+    panel.prompts.chosen.emit("Be a pirate.")
+    assert panel.system_prompt == "Be a pirate."
+    panel.prompts.kept.emit("Pirate")
+    qtbot.waitUntil(lambda: [one.name for one in desk.program.desk.keeper.presets()] == ["Pirate"])
+    panel.prompts.fill()
+    texts = [action.text() for action in panel.prompts.menu().actions()]
+    assert "Pirate" in texts
+    panel.prompts.removed.emit("Pirate")
+    qtbot.waitUntil(lambda: desk.program.desk.keeper.presets() == [])
 
 
 def test_chats_go_out_and_come_in(start_desk, qtbot, tmp_path):
