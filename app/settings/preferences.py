@@ -20,6 +20,7 @@ from engine.settings import SamplingSettings, from_mapping, to_mapping
 FORMAT_VERSION = 1
 MAX_FILE_BYTES = 1_000_000
 MAX_RECENT = 10
+MAX_FOLDERS = 50
 MAX_SETUPS = 100
 MAX_SYSTEM_PROMPT = 200_000
 
@@ -58,6 +59,7 @@ class RecentModel:
 class Preferences:
     """Everything that is remembered between two starts; ``last_model`` None is the starter model.
 
+    ``model_folders`` are those beside Kvasir's own that hold models.
     ``finish_when_left``: an answer goes on being written while another chat is open, instead of being stopped.
     """
 
@@ -69,6 +71,7 @@ class Preferences:
     window_state: str = ""
     last_model: str | None = None
     recent_models: tuple[RecentModel, ...] = ()
+    model_folders: tuple[str, ...] = ()
     system_prompt: str = ""
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     finish_when_left: bool = True
@@ -236,6 +239,7 @@ def _as_json(preferences: Preferences) -> dict[str, Any]:
                 {"path": m.path, "name": m.name, "quantization": m.quantization, "size_bytes": m.size_bytes}
                 for m in preferences.recent_models
             ],
+            "folders": list(preferences.model_folders),
         },
         "chat": {
             "system_prompt": preferences.system_prompt,
@@ -271,6 +275,7 @@ class _Reader:
             window_state=self._text(window, "state", "", 10_000),
             last_model=self._optional_text(models, "last"),
             recent_models=self._recent(models),
+            model_folders=self._folders(models),
             system_prompt=self._text(chat, "system_prompt", "", MAX_SYSTEM_PROMPT),
             sampling=sampling,
             finish_when_left=self._flag(chat, "finish_when_left", default.finish_when_left),
@@ -340,6 +345,13 @@ class _Reader:
             self._refuse("recent", entries)
             return ()
         return tuple(model for entry in entries[:MAX_RECENT] if (model := self._recent_model(entry)) is not None)
+
+    def _folders(self, models: Mapping[str, Any]) -> tuple[str, ...]:
+        folders = models.get("folders", [])
+        if not isinstance(folders, list) or not all(isinstance(one, str) and _is_clean(one) for one in folders):
+            self._refuse("folders", folders)
+            return ()
+        return tuple(folders[:MAX_FOLDERS])
 
     def _recent_model(self, entry: Any) -> RecentModel | None:
         if not isinstance(entry, dict) or not (path := self._text(entry, "path", "", 10_000)):

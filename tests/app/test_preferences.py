@@ -30,6 +30,7 @@ CHANGED = Preferences(
     window_state="BBBB",
     last_model="/models/一.gguf",
     recent_models=(RecentModel("/models/一.gguf", "One", "Q8_0", 123),),
+    model_folders=("/big/模型", "/other"),
     system_prompt="Answer briefly.\nAlways.",
     sampling=SamplingSettings(temperature=0.0, seed=7, max_tokens=64),
     log_folder="/logs",
@@ -110,7 +111,7 @@ def test_wrong_values_alone_fall_back(tmp_path):
         "version": 1,
         "appearance": {"theme": "pink", "text_scale": "big", "accent": "rose", "language": 7},
         "window": [],
-        "models": {"last": 3, "recent": [{"path": "/a.gguf", "size_bytes": -1}, 5, {"path": "/nul\0.gguf"}]},
+        "models": {"last": 3, "folders": ["/a", 5], "recent": [{"path": "/a.gguf", "size_bytes": -1}, 5, {"path": "/nul\0.gguf"}]},
         "chat": {"system_prompt": "Kept.", "sampling": {"temperature": 99, "top_k": 7}},
     }
     path.write_text(json.dumps(content))
