@@ -154,7 +154,7 @@ class Program:
         self.desk = ChatDesk(data / DATABASE, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
         self.desk.connect_settings(self.sampling_panel, self.store)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
-        self.steering.attach(self.chat, self.transcript, self.composer, self.window)
+        self.steering.attach(self.chat, self.transcript, self.composer, self.notices)
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         self._refresh_recent()

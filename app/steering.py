@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
 
 from app.cache.cells_section import excerpt
 from app.cache.full_dialog import FullDialog
@@ -21,6 +20,7 @@ from app.chat_session import ChatSession
 from app.engine_bridge import EngineBridge
 from app.engine_session import EngineSession
 from app.engine_status import EngineStatus
+from app.notices import Level, Notices
 from app.settings.command_line import server_command
 from app.settings.preferences import PreferencesStore
 from app.settings.setup import Setup
@@ -80,7 +80,7 @@ class Steering(QObject):
         self._chat: ChatSession | None = None
         self._transcript: Transcript | None = None
         self._composer: Composer | None = None
-        self._window: QWidget | None = None
+        self._notices: Notices | None = None
         self._go_on_with: Callable[[], object] | None = None
         self._path: str | None = None
         self._read_tps: float | None = None
@@ -110,9 +110,9 @@ class Steering(QObject):
         panel.presets.saved.connect(lambda name: self._set_presets(name, panel.setup))
         panel.presets.removed.connect(lambda name: self._set_presets(name, None))
 
-    def attach(self, chat: ChatSession, transcript: Transcript, composer: Composer, window: QWidget) -> None:
-        """The open chat, where it is shown and typed, and the window that dialogs belong to."""
-        self._chat, self._transcript, self._composer, self._window = chat, transcript, composer, window
+    def attach(self, chat: ChatSession, transcript: Transcript, composer: Composer, notices: Notices) -> None:
+        """The open chat, where it is shown and typed, and where news is told."""
+        self._chat, self._transcript, self._composer, self._notices = chat, transcript, composer, notices
 
     def load_settings(self, path: str) -> LoadSettings:
         """What the model of this file is to be loaded with."""
@@ -162,10 +162,10 @@ class Steering(QObject):
 
     def _copy_command(self) -> None:
         path = self._session.status.model_path
-        if path is not None:
+        if path is not None and self._notices is not None:
             command = server_command(path, self.settings_panel.setup, self._store.current.sampling)
             QGuiApplication.clipboard().setText(command)
-            self.settings_panel.presets.tell_copied()
+            self._notices.tell(Level.INFO, self.tr("The llama-server command is in the clipboard."), command)
 
     # What happens
 
@@ -225,7 +225,8 @@ class Steering(QObject):
         if facts is None or self._dialog is not None:
             return
         self._go_on_with = go_on
-        self._dialog = dialog = FullDialog(self._theme, self._translate, self._window)
+        window = self._notices.window() if self._notices is not None else None
+        self._dialog = dialog = FullDialog(self._theme, self._translate, window)
         dialog.way_chosen.connect(self._go_on)
         dialog.finished.connect(self._on_dialog_finished)
         self._show_ways(facts, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QPushButton, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QPushButton, QToolButton, QWidget
 
 from app.settings.setup import Preset, Setup, preset_setup
 from app.theme import Theme
@@ -47,11 +47,6 @@ class PresetBar(QWidget):
         """The person's own presets by name."""
         self._own = dict(presets)
         self._fill()
-
-    def tell_copied(self) -> None:
-        """Say where the command is, beside the button that asked for it."""
-        place = self._more.mapToGlobal(self._more.rect().bottomLeft())
-        QToolTip.showText(place, self.tr("The command is in the clipboard"), self._more)
 
     def show_changed(self, setup: Setup) -> None:
         """The fields were changed by hand: what they say is no preset any more."""

@@ -1780,10 +1780,6 @@
 <context>
     <name>PresetBar</name>
     <message>
-        <source>The command is in the clipboard</source>
-        <translation>命令已复制到剪贴板</translation>
-    </message>
-    <message>
         <source>Save as a preset…</source>
         <translation>另存为预设…</translation>
     </message>
@@ -2689,6 +2685,13 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>{0} tok/s</source>
         <translation>{0} 词元/秒</translation>
+    </message>
+</context>
+<context>
+    <name>Steering</name>
+    <message>
+        <source>The llama-server command is in the clipboard.</source>
+        <translation>llama-server 命令已复制到剪贴板。</translation>
     </message>
 </context>
 <context>

@@ -226,6 +226,7 @@ def test_the_settings_are_copied_as_a_command(desk):
     words = shlex.split(QGuiApplication.clipboard().text())
     assert words[:3] == ["llama-server", "--model", desk.program.session.status.model_path]
     assert words[words.index("--ctx-size") + 1] == "512"
+    assert "The llama-server command is in the clipboard." in desk.notices()
 
 
 def test_everything_that_works_in_the_background_ends_with_the_window(desk, planners):

@@ -13,6 +13,8 @@ from app.cache.cell_strip import CellStrip
 from app.cache.cells_section import EXCERPT, excerpt
 from app.cache.panel import CachePanel
 from app.elided_label import ElidedLabel
+from app.i18n import Languages
+from app.resources import resource_dir
 from app.theme import Theme
 from engine.devices import DeviceSample, SampleProblem
 from engine.messages import (
@@ -55,6 +57,8 @@ SAMPLES = (
 
 @pytest.fixture
 def panel(qtbot, qapp):
+    languages = Languages(resource_dir() / "translations")
+    languages.choose("en")
     QLocale.setDefault(QLocale("en_US"))
     panel = CachePanel(Theme(qapp))
     qtbot.addWidget(panel)
@@ -89,7 +93,7 @@ def test_kv_shows_planned_beside_allocated_and_the_formula_with_its_numbers(pane
     panel.take(ModelLoaded(1, FACTS))
     assert text(panel, "cache_kv_planned") == "1.0 GiB"
     assert text(panel, "cache_kv_allocated") == "1.0 GiB"
-    assert text(panel, "kvFormula") == "GQA: 2 × 30 layer(s) × 3 KV head(s) × 64 × 1.0625 bytes = 12.0 KiB a token"
+    assert text(panel, "kvFormula") == "GQA: 2 × 30 layers × 3 KV heads × 64 × 1.0625 bytes = 12.0 KiB a token"
     assert [text(panel, f"cache_{name}") for name in ("as_f16", "as_mha", "as_mha_f16")] == [
         "22.5 KiB", "35.9 KiB", "67.5 KiB",
     ]  # fmt: skip
@@ -101,10 +105,10 @@ def test_kv_shows_planned_beside_allocated_and_the_formula_with_its_numbers(pane
         (replace(FORMULA, attention="none", terms=()), "This model keeps a state instead of K and V"),
         (
             replace(FORMULA, attention="mla", terms=(KvTerm(4, 1, 576, 0, 4096),)),
-            "MLA: 4 layer(s) × 1 KV head(s) ×",
+            "MLA: 4 layers × 1 KV head ×",
         ),
-        (replace(FORMULA, element_bytes_k=2), "3 KV head(s) × (64 × 2 + 64 × 1.0625) bytes"),
-        (replace(FORMULA, terms=(KvTerm(5, 1, 64, 64, 4096), KvTerm(25, 1, 64, 64, 1024))), "bytes +\n2 × 25 layer(s)"),
+        (replace(FORMULA, element_bytes_k=2), "3 KV heads × (64 × 2 + 64 × 1.0625) bytes"),
+        (replace(FORMULA, terms=(KvTerm(5, 1, 64, 64, 4096), KvTerm(25, 1, 64, 64, 1024))), "bytes +\n2 × 25 layers"),
     ],
 )
 def test_the_formula_suits_the_kind_of_attention(panel, formula, words):
