@@ -138,7 +138,8 @@ class ChatDesk(QObject):
         """Open the latest chat if it is one of which only a draft was kept."""
         chats = self.keeper.chats()
         latest = max(chats, key=lambda chat: chat.changed, default=None)
-        if latest is not None and latest.draft and (whole := self.keeper.load(latest.id)) and not whole.turns:
+        whole = self.keeper.load(latest.id) if latest is not None else None
+        if whole is not None and whole.chat.draft and not whole.turns:
             self._chat.open(whole)
 
     def delete(self, chat_id: str) -> None:

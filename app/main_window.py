@@ -115,6 +115,8 @@ class MainWindow(QMainWindow):
 
     def state_text(self) -> str:
         """Where the panels are, for the preferences."""
+        if self._sidebar is not None:
+            self._sidebar.unfold()
         return _text(self.saveState(STATE_VERSION))
 
     def restore(self, geometry: str, state: str) -> None:

@@ -23,7 +23,7 @@ class _Chip(QFrame):
         icon = QLabel()
         icon.setPixmap(theme.icon("attach").pixmap(16, 16))
         self._name = ElidedLabel()
-        self._name.setText(attachment.name)
+        self._name.set_line(attachment.name)
         self._size = QLabel(i18n.bytes_text(len(attachment.text.encode("utf-8", "replace"))))
         self._size.setProperty("level", "meta")
         self._remove = QToolButton()

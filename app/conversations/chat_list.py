@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QLocale, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from app.conversations.records import Chat, Hit
+from app.conversations.records import ChatLine, Hit
 
 ROW = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
@@ -28,7 +28,7 @@ class Row:
     """A heading (no chat), or a chat; ``hit`` where a search found it."""
 
     heading: str = ""
-    chat: Chat | None = None
+    chat: ChatLine | None = None
     hit: Hit | None = None
 
 
@@ -48,7 +48,7 @@ def group_of(moment: datetime, today: date) -> str:
     return QLocale().toString(day, pattern)  # type: ignore[call-overload]
 
 
-def grouped(chats: Iterable[Chat], today: date) -> list[Row]:
+def grouped(chats: Iterable[ChatLine], today: date) -> list[Row]:
     """Chats as they come, with headings between them."""
     rows: list[Row] = []
     heading = ""
@@ -142,7 +142,7 @@ class ChatListModel(QAbstractListModel):
             self.renamed.emit(chat.id, title)
         return True
 
-    def _tip(self, chat: Chat) -> str:
+    def _tip(self, chat: ChatLine) -> str:
         moment = QLocale().toString(chat.changed.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
         lines = [title_of(chat), str(moment)]
         if (badge := self._badges.get(chat.id)) is not None:
@@ -150,6 +150,6 @@ class ChatListModel(QAbstractListModel):
         return "\n".join(lines)
 
 
-def title_of(chat: Chat) -> str:
+def title_of(chat: ChatLine) -> str:
     """What a chat is called; one without a title has no words either."""
     return chat.title or QCoreApplication.translate("ChatList", "New chat")

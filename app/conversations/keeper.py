@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat_session import ChatSession
 from app.conversations.files import Imported, add_chats, export_chats
-from app.conversations.records import Chat, Hit, Preset, WholeChat
+from app.conversations.records import ChatLine, Hit, Preset, WholeChat
 from app.conversations.schema import FromTheFutureError
 from app.conversations.store import ChatStore
 from app.conversations.writer import ChatWriter, Job, StoreProblem, StoreProblemKind
@@ -57,7 +57,7 @@ class ChatKeeper(QObject):
 
     # Questions
 
-    def chats(self) -> list[Chat]:
+    def chats(self) -> list[ChatLine]:
         """All chats: pinned ones first, then the latest."""
         return self._ask(ChatStore.chats, [])
 

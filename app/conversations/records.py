@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from app.chat.turns import TurnState
 from engine.messages import FinishReason, GenerationStats, Message
@@ -83,6 +84,15 @@ class Chat:
     draft: str = ""
 
 
+class ChatLine(NamedTuple):
+    """What a list shows of a chat; thousands are made for one look at it."""
+
+    id: str
+    title: str
+    is_pinned: bool
+    changed: datetime
+
+
 @dataclass(frozen=True)
 class WholeChat:
     """A chat with all turns of all versions, in the order in which they were begun."""
@@ -114,7 +124,7 @@ class Changes:
 class Hit:
     """A chat found by a search; ``turn_id`` None is a hit in the title. ``snippet`` surrounds the first hit."""
 
-    chat: Chat
+    chat: ChatLine
     turn_id: int | None = None
     snippet: str = ""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import sqlite3
 from collections.abc import Mapping
@@ -11,15 +10,22 @@ from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
 from app.chat.turns import TurnState
-from app.conversations.records import Attachment, Chat, ChatSettings, Turn, composed
+from app.conversations.records import Attachment, Chat, ChatLine, ChatSettings, Turn, composed
 from app.conversations.token_ids import pack, unpack
 from engine.messages import FinishReason, GenerationStats, Message
 from engine.settings import PolicySettings, SamplingSettings, from_mapping, to_mapping
 
+LINE = "id, title, is_pinned, changed"
 CHAT = "id, title, is_named, is_pinned, created, changed, settings, draft"
 TURN = "id, parent, is_chosen, role, text, reasoning, token_ids, model, state, reason, stats, created, attachments"
 Role = Literal["system", "user", "assistant"]
 ROLES = ("system", "user", "assistant")
+
+
+def line_of(row: sqlite3.Row) -> ChatLine:
+    """The line in a row of the columns LINE."""
+    chat_id, title, is_pinned, changed = row
+    return ChatLine(chat_id, title, bool(is_pinned), moment_of(changed))
 
 
 def chat_of(row: sqlite3.Row) -> Chat:
@@ -31,15 +37,9 @@ def chat_of(row: sqlite3.Row) -> Chat:
         is_pinned=bool(row["is_pinned"]),
         created=moment_of(row["created"]),
         changed=moment_of(row["changed"]),
-        settings=_settings_in(row["settings"]),
+        settings=settings_of(_object(row["settings"])),
         draft=row["draft"],
     )
-
-
-@functools.lru_cache(maxsize=64)
-def _settings_in(text: str) -> ChatSettings:
-    """Most chats of a list have the same settings, and checking them is most of the work of reading a row."""
-    return settings_of(_object(text))
 
 
 def chat_values(chat: Chat) -> tuple[Any, ...]:

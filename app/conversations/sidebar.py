@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app.commands.actions import Actions
 from app.conversations.chat_list import ROW, ChatListModel, Row, grouped
 from app.conversations.chat_rows import ChatRows
-from app.conversations.records import Chat, Hit
+from app.conversations.records import ChatLine, Hit
 from app.side_panel import PanelHeader
 from app.theme import Theme
 
@@ -65,7 +65,7 @@ class Sidebar(QDockWidget):
         self.setAllowedAreas(Qt.DockWidgetArea.LeftDockWidgetArea | Qt.DockWidgetArea.RightDockWidgetArea)
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self._theme = theme
-        self._chats: Callable[[], list[Chat]] = list
+        self._chats: Callable[[], list[ChatLine]] = list
         self._search: Callable[[str], list[Hit]] = lambda _wanted: []
         self._is_folded = False
         self.model = ChatListModel()
@@ -99,7 +99,7 @@ class Sidebar(QDockWidget):
         theme.changed.connect(self._on_theme_changed)
         self.retranslate()
 
-    def set_source(self, chats: Callable[[], list[Chat]], search: Callable[[str], list[Hit]]) -> None:
+    def set_source(self, chats: Callable[[], list[ChatLine]], search: Callable[[str], list[Hit]]) -> None:
         """Where the chats come from."""
         self._chats, self._search = chats, search
         self.refresh()
@@ -167,11 +167,16 @@ class Sidebar(QDockWidget):
         if window_width < NARROW and not self._is_folded and not self.isHidden():
             self._is_folded = True
             self.hide()
-        elif window_width >= NARROW and self._is_folded:
+        elif window_width >= NARROW:
+            self.unfold()
+
+    def unfold(self) -> None:
+        """Come back, so that a state saved now shows it where there is room."""
+        if self._is_folded:
             self._is_folded = False
             self.show()
 
-    def chat_menu(self, chat: Chat) -> QMenu:
+    def chat_menu(self, chat: ChatLine) -> QMenu:
         """What can be done with a chat."""
         menu = QMenu(self)
         for icon, text, do in (
@@ -231,7 +236,7 @@ class Sidebar(QDockWidget):
         column.addWidget(self._list, 1)
         self.setWidget(body)
 
-    def _current(self) -> Chat | None:
+    def _current(self) -> ChatLine | None:
         index = self._list.currentIndex()
         return index.data(ROW).chat if index.isValid() else None
 

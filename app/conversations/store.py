@@ -9,8 +9,19 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from app.conversations.records import Changes, Chat, Hit, Preset, Turn, WholeChat
-from app.conversations.rows import CHAT, TURN, chat_of, chat_values, clean, searched_text, turn_of, turn_values
+from app.conversations.records import Changes, Chat, ChatLine, Hit, Preset, Turn, WholeChat
+from app.conversations.rows import (
+    CHAT,
+    LINE,
+    TURN,
+    chat_of,
+    chat_values,
+    clean,
+    line_of,
+    searched_text,
+    turn_of,
+    turn_values,
+)
 from app.conversations.schema import SERIAL_BITS, index_words, migrate
 from app.conversations.words import query, snippet
 
@@ -53,11 +64,11 @@ class ChatStore:
 
     # Chats
 
-    def chats(self) -> list[Chat]:
+    def chats(self) -> list[ChatLine]:
         """All chats that are not deleted: pinned ones first, then the latest."""
         order = "is_pinned DESC, changed DESC, number DESC"
-        rows = self._connection.execute(f"SELECT {CHAT} FROM chat WHERE deleted IS NULL ORDER BY {order}")
-        return [chat_of(row) for row in rows]
+        rows = self._connection.execute(f"SELECT {LINE} FROM chat WHERE deleted IS NULL ORDER BY {order}")
+        return [line_of(row) for row in rows]
 
     def load(self, chat_id: str) -> WholeChat | None:
         """A chat with all its turns; None if there is none with this id."""
@@ -146,11 +157,11 @@ class ChatStore:
     def _hit(self, place: int, wanted: str) -> Hit | None:
         number = place >> SERIAL_BITS
         row = self._connection.execute(
-            f"SELECT {CHAT} FROM chat WHERE number = ? AND deleted IS NULL", (number,)
+            f"SELECT {LINE} FROM chat WHERE number = ? AND deleted IS NULL", (number,)
         ).fetchone()
         if row is None:
             return None
-        chat = chat_of(row)
+        chat = line_of(row)
         if place == number << SERIAL_BITS:
             return Hit(chat)
         found = self._connection.execute(

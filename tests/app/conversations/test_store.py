@@ -30,7 +30,8 @@ def store(tmp_path):
 def test_a_chat_is_read_as_it_was_written(store):
     store.add([full()])
     assert store.load("full") == full_as_kept(store)
-    assert store.chats() == [store.load("full").chat]
+    chat = store.load("full").chat
+    assert store.chats() == [(chat.id, chat.title, True, chat.changed)]
 
 
 def full_as_kept(store):
