@@ -210,6 +210,10 @@ class Steering(QObject):
         self.settings_panel.show_costs(None, self._read_tps)
         reload, self._reload = self._reload, None
         if reload is None or reload.path != facts.path:
+            kept = self._store.current.setup(facts.path)
+            if kept != self.settings_panel.applied:
+                # Somebody else had it loaded with other settings.
+                self.settings_panel.show_model(facts.path, kept)
             return
         self._keep(reload.path, reload.after)
         if reload.then is not None:

@@ -125,6 +125,11 @@ class SetupPanel(QWidget):
         """What the fields say."""
         return self.form.setup
 
+    @property
+    def applied(self) -> Setup:
+        """What is in force, as last told."""
+        return self._applied
+
     def show_model(self, path: str | None, setup: Setup) -> None:
         """A model file is there, or on its way, with a setup; None: there is none to plan for."""
         self._path, self._applied = path, setup

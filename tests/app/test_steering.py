@@ -107,6 +107,15 @@ def test_each_model_remembers_its_setup(desk, qtbot):
     assert [(one["path"], one["load"]["n_ctx"]) for one in kept] == [(first, 2048)]
 
 
+def test_the_same_model_loaded_with_other_settings_elsewhere_is_shown_as_it_is(desk, qtbot):
+    path = desk.program.session.status.model_path
+    setup = Setup(LoadSettings(n_ctx=1024))
+    desk.program.store.set(desk.program.store.current.with_setup(path, setup))
+    desk.program.opener.open(path)
+    qtbot.waitUntil(lambda: loads(desk)[-1] == setup.load)
+    qtbot.waitUntil(lambda: desk.program.steering.settings_panel.setup == setup)
+
+
 def test_a_kept_setup_is_loaded_at_the_start(start_desk, planners, tmp_path):
     path = tmp_path / "Tiny-1B-Q4_K_M.gguf"
     setup = Setup(LoadSettings(n_ctx=1024), PolicySettings(policy=Policy.STOP))
