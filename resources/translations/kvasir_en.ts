@@ -113,4 +113,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>DownloadsPage</name>
+    <message numerus="yes">
+        <source>%Ln minute(s) left</source>
+        <translation>
+            <numerusform>%Ln minute left</numerusform>
+            <numerusform>%Ln minutes left</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

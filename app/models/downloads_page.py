@@ -1,0 +1,137 @@
+"""The downloads: how far each is, how fast, and what can be done about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from app import i18n
+from app.models.fit_words import FitWords
+from app.models.model_card import CardList, ModelCard
+from app.theme import Theme
+from engine.models.downloads import Download, DownloadState
+
+MINUTE_S, HOUR_S = 60, 3600
+
+
+class DownloadCard(ModelCard):
+    """One download."""
+
+    def __init__(self, theme: Theme, page: DownloadsPage, download: Download) -> None:
+        super().__init__(theme, f"{download.model.name} · {download.model.repo}")
+        self.key = download.key
+        self.pause = self.add_button("pauseDownload", lambda: page.pause_wanted.emit(self.key))
+        self.resume = self.add_button("resumeDownload", lambda: page.resume_wanted.emit(self.key))
+        self.load = self.add_button("loadDownload", lambda: page.load_wanted.emit(self.path), "primary")
+        self.remove: QPushButton = self.add_button("removeDownload", lambda: page.remove_wanted.emit(self.key), "quiet")
+        self.remove.setIcon(theme.icon("trash"))
+        self.path = ""
+
+
+class DownloadsPage(QWidget):
+    """The signals carry the key of a download, ``load_wanted`` the path of a finished model."""
+
+    pause_wanted = Signal(str)
+    resume_wanted = Signal(str)
+    remove_wanted = Signal(str)
+    load_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("downloadsPage")
+        self._theme = theme
+        self._downloads: tuple[Download, ...] = ()
+        self._problems: dict[str, str] = {}
+        self._list = CardList()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 12, 16)
+        column.addWidget(self._list)
+        theme.changed.connect(self._list.restyle)
+        self.retranslate()
+
+    @property
+    def cards(self) -> list[ModelCard]:
+        """The downloads that are shown."""
+        return self._list.cards
+
+    def show_downloads(self, downloads: tuple[Download, ...], problems: dict[str, str]) -> None:
+        """All downloads as they are; ``problems`` has a sentence for the key of each that failed."""
+        self._downloads, self._problems = downloads, problems
+        known = {card.key: card for card in self._list.cards if isinstance(card, DownloadCard)}
+        cards: list[ModelCard] = []
+        for download in downloads:
+            card = known.get(download.key) or DownloadCard(self._theme, self, download)
+            self._render(card, download)
+            cards.append(card)
+        if cards != self._list.cards:
+            self._list.set_cards(cards)
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("Downloads"))
+        self._list.set_empty_words(self.tr("Nothing is being downloaded."))
+        self.show_downloads(self._downloads, self._problems)
+
+    def _render(self, card: DownloadCard, download: Download) -> None:
+        state = download.state
+        is_active = state in (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
+        card.pause.setVisible(is_active)
+        card.resume.setVisible(state in (DownloadState.PAUSED, DownloadState.FAILED))
+        card.load.setVisible(state is DownloadState.DONE)
+        card.path = str(download.path) if download.path is not None else ""
+        card.pause.setText(self.tr("Pause"))
+        card.pause.setToolTip(self.tr("Stop for now; what is there stays"))
+        card.resume.setText(self.tr("Try again") if state is DownloadState.FAILED else self.tr("Resume"))
+        card.resume.setToolTip(self.tr("Go on where it stopped; what is there is checked and kept"))
+        card.load.setText(self.tr("Load"))
+        card.load.setToolTip(self.tr("Load it with settings that fit the free memory"))
+        is_done = state is DownloadState.DONE
+        tip = (
+            self.tr("Take it off this list; the model stays")
+            if is_done
+            else self.tr("Give up, and delete what is there")
+        )
+        card.remove.setToolTip(tip)
+        card.remove.setAccessibleName(tip)
+        card.set_facts(self._progress_words(download))
+        card.set_progress(None if is_done else download.n_done / max(1, download.n_total))
+        card.set_fit(self._state_words(download))
+
+    def _progress_words(self, download: Download) -> str:
+        done, total = i18n.bytes_text(download.n_done), i18n.bytes_text(download.n_total)
+        if download.state is DownloadState.DONE:
+            return total
+        parts = [self.tr("{0} of {1}").format(done, total)]
+        if download.bytes_per_second:
+            parts.append(self.tr("{0} per second").format(i18n.bytes_text(download.bytes_per_second)))
+        if download.seconds_left is not None:
+            parts.append(self._time_left(download.seconds_left))
+        return " · ".join(parts)
+
+    def _time_left(self, seconds: float) -> str:
+        if seconds < MINUTE_S:
+            return self.tr("less than a minute left")
+        if seconds < HOUR_S:
+            return self.tr("%Ln minute(s) left", "", round(seconds / MINUTE_S))
+        return self.tr("{0} hours left").format(i18n.number(seconds / HOUR_S, 1))
+
+    def _state_words(self, download: Download) -> FitWords:
+        match download.state:
+            case DownloadState.WAITING:
+                return FitWords(self.tr("Waits for its turn"), "text_3")
+            case DownloadState.CHECKING:
+                return FitWords(self.tr("Checking what is there already"), "text_3")
+            case DownloadState.PAUSED:
+                return FitWords(self.tr("Paused"), "warning")
+            case DownloadState.FAILED:
+                return FitWords(self._problems.get(download.key, ""), "danger")
+            case DownloadState.DONE:
+                return FitWords(self.tr("Complete, and its checksum is right"), "success")
+            case _:
+                return FitWords("", "text_3")
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)

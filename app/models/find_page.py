@@ -1,0 +1,261 @@
+"""Finding a model on the hub: words or an address on top, repositories on the left, their files with the fit beside."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import i18n
+from app.elided_label import ElidedLabel
+from app.models import fit_words
+from app.models.fit_words import FitWords
+from app.models.model_card import CardList, ModelCard
+from app.theme import Theme
+from engine.models.remote import Found, RemoteModel, Repo
+from engine.models.suggestions import Suggestion
+
+JUDGED_AT_ONCE = 3
+"""Headers have megabytes: only those of the likeliest files are read unasked."""
+USUAL = "Q4_K_M"
+
+
+class FileCard(ModelCard):
+    """One file of a repository, or all shards of a model."""
+
+    def __init__(self, theme: Theme, page: FindPage, model: RemoteModel) -> None:
+        super().__init__(theme, model.name)
+        self.judge = self.add_button("judgeModel", lambda: page.judge(model), "quiet")
+        self.download = self.add_button("downloadModel", lambda: page.download_wanted.emit(model), "primary")
+
+
+class FindPage(QWidget):
+    """``asked`` carries what was typed, ``repo_wanted`` a repository's name, ``judge_wanted`` and ``download_wanted`` a
+    RemoteModel; ``token_wanted`` nothing."""
+
+    asked = Signal(str)
+    repo_wanted = Signal(str)
+    judge_wanted = Signal(object)
+    download_wanted = Signal(object)
+    token_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findPage")
+        self._theme = theme
+        self._suggestions: tuple[Suggestion, ...] = ()
+        self._found: tuple[Found, ...] | None = None
+        self._repo: Repo | None = None
+        self._fits: dict[str, FitWords] = {}
+        self._queued: frozenset[str] = frozenset()
+        self._cards: dict[str, FileCard] = {}
+        self.field = QLineEdit()
+        self.field.setObjectName("modelSearch")
+        self.field.setClearButtonEnabled(True)
+        self.field.returnPressed.connect(self._ask)
+        self._go = QPushButton()
+        self._go.setObjectName("searchModels")
+        self._go.setIcon(theme.icon("search"))
+        self._go.clicked.connect(self._ask)
+        self._token = QPushButton()
+        self._token.setObjectName("accessToken")
+        self._token.setIcon(theme.icon("lock"))
+        self._token.clicked.connect(self.token_wanted)
+        self._message = QLabel()
+        self._message.setObjectName("findMessage")
+        self._message.setTextFormat(Qt.TextFormat.PlainText)
+        self._message.setWordWrap(True)
+        self._message.hide()
+        self._message_color = "text_2"
+        self._repos = QListWidget()
+        self._repos.setObjectName("foundRepos")
+        self._repos.itemActivated.connect(self._on_chosen)
+        self._repos.itemClicked.connect(self._on_chosen)
+        self._heading = ElidedLabel()
+        self._heading.setProperty("level", "heading")
+        self._list = CardList()
+        self._lay_out()
+        theme.changed.connect(self._restyle)
+        self.retranslate()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.field, 1)
+        row.addWidget(self._go)
+        row.addWidget(self._token)
+        right = QWidget()
+        files = QVBoxLayout(right)
+        files.setContentsMargins(12, 0, 0, 0)
+        files.setSpacing(10)
+        files.addWidget(self._heading)
+        files.addWidget(self._list, 1)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.addWidget(self._repos)
+        split.addWidget(right)
+        split.setSizes([300, 480])
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 12, 16)
+        column.setSpacing(12)
+        column.addLayout(row)
+        column.addWidget(self._message)
+        column.addWidget(split, 1)
+
+    @property
+    def cards(self) -> list[ModelCard]:
+        """The files that are shown."""
+        return self._list.cards
+
+    def suggest(self, suggestions: tuple[Suggestion, ...]) -> None:
+        """What to show before anything was searched."""
+        self._suggestions = suggestions
+        if self._found is None:
+            self._fill_repos()
+
+    def show_found(self, found: tuple[Found, ...]) -> None:
+        """The answers of a search."""
+        self._found = found
+        self._say("" if found else self.tr("Nothing found: try fewer words, or paste owner/name."), "text_2")
+        self._fill_repos()
+
+    def show_repo(self, repo: Repo) -> None:
+        """The files of a repository; the likeliest ones are judged at once."""
+        self._repo = repo
+        self._say("", "text_2")
+        self._fill_files()
+        usual = next((i for i, model in enumerate(repo.models) if model.quantization == USUAL), 0)
+        first = max(0, min(usual - 1, len(repo.models) - JUDGED_AT_ONCE))
+        for model in repo.models[first : first + JUDGED_AT_ONCE]:
+            self.judge(model)
+
+    def show_fit(self, key: str, fit: FitWords) -> None:
+        """Whether a file fits."""
+        self._fits[key] = fit
+        for model in self._repo.models if self._repo is not None else ():
+            if model.key == key:
+                self._render(model)
+
+    def show_problem(self, sentence: str) -> None:
+        """Why there is no answer."""
+        self._say(sentence, "danger")
+
+    def show_waiting(self) -> None:
+        """An answer is on its way."""
+        self._say(self.tr("Asking…"), "text_3")
+
+    def set_queued(self, keys: frozenset[str]) -> None:
+        """Models that are downloads already."""
+        if keys != self._queued:
+            self._queued = keys
+            self._fill_files()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("Find"))
+        self.field.setPlaceholderText(self.tr("Search, or paste owner/name or the address of a model"))
+        self.field.setAccessibleName(self.tr("Search for models"))
+        self.field.setToolTip(self.tr("Asks the model hub; only these words leave this computer"))
+        self._go.setText(self.tr("Search"))
+        self._go.setToolTip(self.tr("Ask the model hub for GGUF models"))
+        self._token.setText(self.tr("Access token…"))
+        self._token.setToolTip(self.tr("For gated and private models; kept in the system's keyring"))
+        self._repos.setAccessibleName(self.tr("Repositories"))
+        self._list.set_empty_words(self.tr("Choose a repository to see its files, and whether they fit this computer."))
+        self._fill_repos()
+        self._fill_files()
+
+    def _say(self, sentence: str, color: str) -> None:
+        self._message_color = color
+        self._message.setText(sentence)
+        self._message.setVisible(bool(sentence))
+        self._message.setStyleSheet(f"color: {getattr(self._theme.tokens, color)}")
+
+    def _ask(self) -> None:
+        text = self.field.text().strip()
+        if text:
+            self.show_waiting()
+            self.asked.emit(text)
+
+    def _on_chosen(self, item: QListWidgetItem) -> None:
+        self.show_waiting()
+        self.repo_wanted.emit(item.data(Qt.ItemDataRole.UserRole))
+
+    def _fill_repos(self) -> None:
+        self._repos.clear()
+        if self._found is None:
+            for one in self._suggestions:
+                size = i18n.bytes_text(one.size_bytes)
+                self._add_repo(one.repo, one.name, self.tr("Suggested for this computer · {0}").format(size))
+            return
+        for found in self._found:
+            parts = [
+                self.tr("{0} downloads").format(i18n.number(found.n_downloads)),
+                found.licence,
+                self.tr("gated") if found.is_gated else "",
+            ]
+            self._add_repo(found.repo, found.repo, " · ".join(part for part in parts if part))
+
+    def _add_repo(self, repo: str, title: str, facts: str) -> None:
+        item = QListWidgetItem(f"{title}\n{facts}")
+        item.setData(Qt.ItemDataRole.UserRole, repo)
+        item.setToolTip(repo)
+        self._repos.addItem(item)
+
+    def _fill_files(self) -> None:
+        repo = self._repo
+        if repo is None:
+            self._heading.hide()
+            return
+        parts = [repo.name, repo.licence, self.tr("gated") if repo.is_gated else ""]
+        self._heading.set_line(" · ".join(part for part in parts if part))
+        self._heading.show()
+        if not repo.models:
+            self._list.set_empty_words(self.tr("There is no GGUF model in it: look for one whose name ends in GGUF."))
+        self._cards = {model.key: FileCard(self._theme, self, model) for model in repo.models}
+        for model in repo.models:
+            self._render(model)
+        self._list.set_cards(list(self._cards.values()))
+
+    def _render(self, model: RemoteModel) -> None:
+        card = self._cards[model.key]
+        parts = [model.quantization, i18n.bytes_text(model.size_bytes)]
+        if len(model.files) > 1:
+            parts.append(self.tr("{0} files").format(len(model.files)))
+        card.set_facts(" · ".join(part for part in parts if part))
+        judge, download = card.judge, card.download
+        judge.setText(self.tr("Does it fit?"))
+        judge.setToolTip(self.tr("Read the header of the file, a few megabytes, and plan what it would take"))
+        judge.setVisible(model.key not in self._fits)
+        is_queued = model.key in self._queued
+        download.setText(self.tr("Added") if is_queued else self.tr("Download"))
+        download.setEnabled(not is_queued)
+        download.setToolTip(self.tr("Download {0}").format(i18n.bytes_text(model.size_bytes)))
+        fit = self._fits.get(model.key)
+        if fit is not None:
+            card.set_fit(fit)
+
+    def judge(self, model: RemoteModel) -> None:
+        """Have it looked at whether a file fits, once."""
+        if model.key not in self._fits:
+            self.show_fit(model.key, fit_words.waiting())
+            self.judge_wanted.emit(model)
+
+    def _restyle(self) -> None:
+        self._list.restyle()
+        self._say(self._message.text(), self._message_color)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)

@@ -1,0 +1,154 @@
+"""Works on the hub in threads for the window: searches, lists repositories, reads headers; the newest question wins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from engine.errors import EngineError
+from engine.models.downloads import Download, DownloadQueue
+from engine.models.remote import Reference, RemoteModel, parse_reference
+from engine.models.remote_header import HeaderFolder
+from engine.models.token import TokenKeeper
+
+if TYPE_CHECKING:
+    from engine.models.hub import Hub
+
+
+def make_hub() -> Hub:
+    """The hub of this machine's settings; its library is imported here, since that takes a while."""
+    from engine.models.hub import Hub
+
+    return Hub()
+
+
+class HubWorker(QObject):
+    """``found`` carries a tuple of Found, ``opened`` a Repo, ``judged`` (key of the model, path of its header),
+    ``failed`` an EngineError of a search or a repository, ``not_judged`` (key, EngineError), ``downloads_changed`` a
+    tuple of Download."""
+
+    found = Signal(object)
+    opened = Signal(object)
+    judged = Signal(str, str)
+    failed = Signal(object)
+    not_judged = Signal(str, object)
+    downloads_changed = Signal(object)
+    token_not_kept = Signal(object)
+    _came = Signal(object, object)
+
+    def __init__(
+        self,
+        models: Path,
+        queue_file: Path,
+        headers: Path,
+        make: Callable[[], Hub] = make_hub,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.models = models
+        self._make = make
+        self._hub: Hub | None = None
+        self._lock = threading.Lock()
+        self._header_folder = headers
+        self._headers: HeaderFolder | None = None
+        self._newest = 0
+        self._is_closed = False
+        self._came.connect(self._on_came, Qt.ConnectionType.QueuedConnection)
+        self.queue = DownloadQueue(self.hub, models, queue_file, self._post_downloads)
+
+    def hub(self) -> Hub:
+        """The one hub of this process, made on first use; may be called from any thread."""
+        with self._lock:
+            if self._hub is None:
+                hub = self._make()
+                hub.token = TokenKeeper(hub.host).load()
+                self._hub = hub
+            return self._hub
+
+    def ask(self, text: str) -> None:
+        """Open the repository that a text names, or search for its words; older questions are forgotten."""
+        reference = parse_reference(text)
+        if reference is None:
+            self._begin(lambda: self.hub().search(text.strip()), self.found)
+        else:
+            self._begin(lambda: self.hub().repo(reference), self.opened)
+
+    def open(self, repo: str) -> None:
+        """List the models of a repository."""
+        self._begin(lambda: self.hub().repo(Reference(repo)), self.opened)
+
+    def judge(self, model: RemoteModel) -> None:
+        """Read the model's header."""
+
+        def fetch() -> None:
+            try:
+                path = str(self._header_files().fetch(self.hub(), model))
+            except EngineError as error:
+                self._tell(self.not_judged, model.key, error)
+            else:
+                self._tell(self.judged, model.key, path)
+
+        self._run(fetch)
+
+    def set_token(self, token: str) -> None:
+        """Use a token from now on, and keep it in the keyring; an empty one forgets it."""
+
+        def keep() -> None:
+            hub = self.hub()
+            hub.token = token.strip() or None
+            try:
+                TokenKeeper(hub.host).save(token)
+            except EngineError as error:
+                self._tell(self.token_not_kept, error)
+
+        self._run(keep)
+
+    def close(self) -> None:
+        """Stop the downloads; nothing is told after this."""
+        self._is_closed = True
+        self.queue.close()
+        with self._lock:
+            if self._headers is not None:
+                self._headers.clear()
+            if self._hub is not None:
+                self._hub.close()
+
+    def _header_files(self) -> HeaderFolder:
+        with self._lock:
+            if self._headers is None:
+                self._headers = HeaderFolder(self._header_folder)
+            return self._headers
+
+    def _begin(self, work: Callable[[], Any], signal: Any) -> None:
+        self._newest += 1
+        number = self._newest
+
+        def do() -> None:
+            try:
+                answer, found = signal, (work(),)
+            except EngineError as error:
+                answer, found = self.failed, (error,)
+            if number == self._newest:
+                self._tell(answer, *found)
+
+        self._run(do)
+
+    def _run(self, do: Callable[[], None]) -> None:
+        # A daemon: a server that does not answer must not hold up the end of the program.
+        threading.Thread(target=do, name="hub", daemon=True).start()
+
+    def _tell(self, signal: Any, *values: Any) -> None:
+        """Emit on the window's thread; called on any."""
+        if not self._is_closed:
+            self._came.emit(signal, values)
+
+    def _on_came(self, signal: Any, values: tuple[Any, ...]) -> None:
+        if not self._is_closed:
+            signal.emit(*values)
+
+    def _post_downloads(self, downloads: tuple[Download, ...]) -> None:
+        self._tell(self.downloads_changed, downloads)

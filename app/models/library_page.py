@@ -1,0 +1,161 @@
+"""The models on this machine: what they are, whether they fit, and a button that loads them so that they do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import i18n
+from app.models import fit_words
+from app.models.fit_words import FitWords
+from app.models.model_card import CardList, ModelCard
+from app.theme import Theme
+from engine.models.library import LibraryModel, Listing
+from engine.models.stores import Source
+
+
+class LibraryPage(QWidget):
+    """``load_wanted`` carries a path; ``add_folder_wanted`` and ``open_folder_wanted`` nothing."""
+
+    load_wanted = Signal(str)
+    add_folder_wanted = Signal()
+    open_folder_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("libraryPage")
+        self._theme = theme
+        self._models: tuple[LibraryModel, ...] = ()
+        self._fits: dict[str, FitWords] = {}
+        self._problems: dict[str, str] = {}
+        self._loaded: str | None = None
+        self._filter = QLineEdit()
+        self._filter.setObjectName("libraryFilter")
+        self._filter.setClearButtonEnabled(True)
+        self._filter.textChanged.connect(self._fill)
+        self._add = QPushButton()
+        self._add.setObjectName("addFolder")
+        self._add.setIcon(theme.icon("plus"))
+        self._add.clicked.connect(self.add_folder_wanted)
+        self._open = QPushButton()
+        self._open.setObjectName("openModelsFolder")
+        self._open.setIcon(theme.icon("folder"))
+        self._open.clicked.connect(self.open_folder_wanted)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self._filter, 1)
+        row.addWidget(self._add)
+        row.addWidget(self._open)
+        self._list = CardList()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 12, 16)
+        column.setSpacing(12)
+        column.addLayout(row)
+        column.addWidget(self._list, 1)
+        theme.changed.connect(self._list.restyle)
+        self.retranslate()
+
+    @property
+    def cards(self) -> list[ModelCard]:
+        """The models that are shown."""
+        return self._list.cards
+
+    def show_listing(self, listing: Listing, problems: dict[str, str]) -> None:
+        """The models of a look; ``problems`` has a sentence for the path of each that can't be used."""
+        self._models, self._problems = listing.models, problems
+        self._fill()
+
+    def show_fit(self, path: str, fit: FitWords) -> None:
+        """Whether the model of a file fits."""
+        self._fits[path] = fit
+        for model, card in zip(self._shown(), self._list.cards, strict=True):
+            if str(model.path) == path:
+                card.set_fit(fit)
+
+    def set_loaded(self, path: str | None) -> None:
+        """Mark the model that is loaded."""
+        if path != self._loaded:
+            self._loaded = path
+            self._fill()
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("On this computer"))
+        self._filter.setPlaceholderText(self.tr("Filter"))
+        self._filter.setAccessibleName(self.tr("Filter"))
+        self._filter.setToolTip(self.tr("Show only models whose name has these words"))
+        self._add.setText(self.tr("Add a folder…"))
+        self._add.setToolTip(self.tr("List the models of another folder too; nothing in it is changed"))
+        self._open.setText(self.tr("Kvasir's folder"))
+        self._open.setToolTip(self.tr("Open the folder that downloads go to"))
+        self._list.set_empty_words(
+            self.tr(
+                "There are no models here yet. Download one under “Find”, put a GGUF file into Kvasir's folder, or add "
+                "a folder that has some. LM Studio's, Ollama's and the Hugging Face cache's are listed by themselves."
+            )
+        )
+        self._fill()
+
+    def _shown(self) -> list[LibraryModel]:
+        words = self._filter.text().casefold().split()
+        return [
+            model
+            for model in self._models
+            if all(word in f"{model.name} {model.path.name}".casefold() for word in words)
+        ]
+
+    def _fill(self) -> None:
+        self._list.set_cards([self._card(model) for model in self._shown()])
+
+    def _card(self, model: LibraryModel) -> ModelCard:
+        path = str(model.path)
+        card = ModelCard(self._theme, model.name)
+        card.title.set_line(model.name, path)
+        card.set_facts(*self._facts(model))
+        if model.problem is not None:
+            card.set_fit(fit_words.of_problem(self._problems.get(path, model.problem.message)))
+            return card
+        card.set_fit(self._fits.get(path, fit_words.waiting()))
+        load = card.add_button("loadModel", lambda: self.load_wanted.emit(path), "primary")
+        is_loaded = path == self._loaded
+        load.setText(self.tr("Loaded") if is_loaded else self.tr("Load"))
+        load.setToolTip(self.tr("Load it as the line says; the chat stays, the model before it is given up first"))
+        load.setEnabled(not is_loaded)
+        return card
+
+    def _facts(self, model: LibraryModel) -> list[str]:
+        where = self._source(model.source)
+        info = model.info
+        if info is None:
+            return [f"{where} · {model.path.parent}"]
+        parameters = self.tr("{0} B parameters").format(i18n.number(info.n_params / 1e9, 1))
+        trained = self.tr("trained for {0} tokens").format(i18n.number(info.n_ctx_train))
+        kv = self.tr("{0}: {1} of KV per 1,000 tokens").format(
+            info.attention.value.upper(), i18n.bytes_text(model.kv_bytes_per_1000)
+        )
+        licence = info.licence or self.tr("no licence named")
+        return [
+            " · ".join([info.quantization, i18n.bytes_text(info.size_bytes), parameters, trained]),
+            " · ".join([kv, licence, where, _file_words(model.path, len(info.files))]),
+        ]
+
+    def _source(self, source: Source) -> str:
+        return {
+            Source.KVASIR: self.tr("Kvasir"),
+            Source.FOLDER: self.tr("added folder"),
+            Source.HUGGING_FACE: "Hugging Face",
+            Source.LM_STUDIO: "LM Studio",
+            Source.OLLAMA: "Ollama",
+        }[source]
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+        super().changeEvent(event)
+
+
+def _file_words(path: Path, n_files: int) -> str:
+    return path.name if n_files == 1 else f"{path.name} (× {n_files})"

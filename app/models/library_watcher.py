@@ -1,0 +1,82 @@
+"""Keeps the list of models on this machine up to date: looks in a thread, and again when a folder changes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
+
+from engine.models.library import Library, Listing
+from engine.models.stores import Store, known_stores
+
+PAUSE_MS = 400
+"""Changes come in swarms while a file is copied; they are looked at once they pause."""
+FOLDERS_WATCHED = 500
+
+
+class LibraryWatcher(QObject):
+    """``listed`` carries a Listing after every look. ``stores_of`` gives the stores for the folders that were added."""
+
+    listed = Signal(object)
+    _looked = Signal(object)
+
+    def __init__(
+        self,
+        own: Path,
+        stores_of: Callable[[Path, Sequence[Path]], tuple[Store, ...]] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._own = own
+        self._stores_of = stores_of or stores_of_this_machine
+        self._added: tuple[Path, ...] = ()
+        self._library = Library()
+        self._thread: threading.Thread | None = None
+        self._must_look_again = False
+        self._watcher = QFileSystemWatcher(self)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self.look)
+        self._watcher.directoryChanged.connect(self._pause.start)
+        self._looked.connect(self._on_looked, Qt.ConnectionType.QueuedConnection)
+
+    def set_added(self, folders: Sequence[Path]) -> None:
+        """The folders that the person added; takes effect with the next look."""
+        self._added = tuple(folders)
+
+    def look(self) -> None:
+        """Look at all stores now; while a look is under way, once more after it."""
+        if self._thread is not None:
+            self._must_look_again = True
+            return
+        stores = self._stores_of(self._own, self._added)
+        # A daemon: a folder on a network drive that does not answer must not hold up the end of the program.
+        self._thread = threading.Thread(target=self._look, args=(stores,), name="library", daemon=True)
+        self._thread.start()
+
+    def _look(self, stores: tuple[Store, ...]) -> None:
+        self._looked.emit(self._library.look(stores))
+
+    def _on_looked(self, listing: Listing) -> None:
+        self._thread = None
+        self._watch([str(folder) for folder in listing.folders[:FOLDERS_WATCHED]])
+        self.listed.emit(listing)
+        if self._must_look_again:
+            self._must_look_again = False
+            self.look()
+
+    def _watch(self, folders: list[str]) -> None:
+        watched = set(self._watcher.directories())
+        if gone := sorted(watched - set(folders)):
+            self._watcher.removePaths(gone)
+        if new := [folder for folder in folders if folder not in watched]:
+            self._watcher.addPaths(new)
+
+
+def stores_of_this_machine(own: Path, added: Sequence[Path]) -> tuple[Store, ...]:
+    """Kvasir's folder, the added ones, and those of other programs of this person."""
+    return known_stores(own, added, os.environ, Path.home())

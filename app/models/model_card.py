@@ -1,0 +1,137 @@
+"""A model in a list: its name, what is known of it, whether it fits, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.elided_label import ElidedLabel
+from app.models.fit_words import FitWords
+from app.theme import Theme
+
+BAR_STEPS = 1000
+
+
+class ModelCard(QFrame):
+    """Lines of text on the left, buttons on the right; a bar below them while something goes on."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelCard")
+        self.setProperty("surface", "card")
+        self._theme = theme
+        self._fit: FitWords | None = None
+        self.title = ElidedLabel()
+        self.title.setProperty("level", "heading")
+        self.title.set_line(name)
+        self._facts: list[ElidedLabel] = []
+        self.fit = QLabel()
+        self.fit.setObjectName("fitLine")
+        self.fit.setTextFormat(Qt.TextFormat.PlainText)
+        self.fit.setWordWrap(True)
+        self.fit.hide()
+        self.bar = QProgressBar()
+        self.bar.setRange(0, BAR_STEPS)
+        self.bar.setTextVisible(False)
+        self.bar.hide()
+        self._lines = QVBoxLayout()
+        self._lines.setSpacing(3)
+        for widget in (self.title, self.fit, self.bar):
+            self._lines.addWidget(widget)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(6)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 11, 12, 11)
+        row.setSpacing(14)
+        row.addLayout(self._lines, 1)
+        row.addLayout(self._buttons)
+        self.setAccessibleName(name)
+
+    def set_facts(self, *lines: str) -> None:
+        """Quieter lines below the name."""
+        while len(self._facts) < len(lines):
+            label = ElidedLabel()
+            label.setProperty("level", "meta")
+            self._facts.append(label)
+            self._lines.insertWidget(len(self._facts), label)
+        for index, label in enumerate(self._facts):
+            label.setVisible(index < len(lines))
+            label.set_line(lines[index] if index < len(lines) else "")
+
+    def set_fit(self, fit: FitWords) -> None:
+        """Whether it fits, or what is wrong with it."""
+        self._fit = fit
+        self.fit.setText(fit.line)
+        self.fit.setToolTip(fit.tip)
+        self.fit.setVisible(bool(fit.line))
+        self.setAccessibleDescription(fit.line)
+        self.restyle()
+
+    def set_progress(self, fraction: float | None) -> None:
+        """How far something is, from 0 to 1; None: nothing goes on."""
+        self.bar.setVisible(fraction is not None)
+        self.bar.setValue(round(BAR_STEPS * min(1.0, max(0.0, fraction or 0.0))))
+
+    def add_button(self, name: str, do: Callable[[], object], kind: str = "") -> QPushButton:
+        """A button on the right; its words are set by whoever asked for it."""
+        button = QPushButton()
+        button.setObjectName(name)
+        if kind:
+            button.setProperty("kind", kind)
+        button.clicked.connect(lambda _checked: do())
+        self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        return button
+
+    def restyle(self) -> None:
+        """Take the colours of the theme in force."""
+        if self._fit is not None:
+            color = getattr(self._theme.tokens, self._fit.color)
+            self.fit.setStyleSheet(f"color: {color}; font-size: {self._theme.sizes.meta}px;")
+
+
+class CardList(QScrollArea):
+    """Cards one below the other; what is not there says so in their place."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.cards: list[ModelCard] = []
+        self._empty = QLabel()
+        self._empty.setWordWrap(True)
+        self._empty.setProperty("level", "meta")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setContentsMargins(24, 32, 24, 32)
+        content = QWidget()
+        content.setProperty("surface", "ground")
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(0, 0, 8, 0)
+        self._column.setSpacing(8)
+        self._column.addWidget(self._empty)
+        self._column.addStretch()
+        self.setWidget(content)
+
+    def set_cards(self, cards: list[ModelCard]) -> None:
+        """Show these cards in place of the ones before, which are deleted unless they are among them."""
+        for old in self.cards:
+            self._column.removeWidget(old)
+            if old not in cards:
+                old.hide()
+                old.deleteLater()
+        self.cards = cards
+        for index, card in enumerate(cards):
+            self._column.insertWidget(index, card)
+            card.show()
+        self._empty.setVisible(not any(not card.isHidden() for card in cards))
+
+    def set_empty_words(self, words: str) -> None:
+        """What to say where there are no cards."""
+        self._empty.setText(words)
+
+    def restyle(self) -> None:
+        """Take the colours of the theme in force."""
+        for card in self.cards:
+            card.restyle()

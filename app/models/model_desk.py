@@ -1,0 +1,303 @@
+"""Brings together the models on this machine, those on the hub, the downloads, and the window that shows them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMessageBox, QWidget
+
+from app.engine_session import EngineSession
+from app.engine_status import EngineStatus
+from app.models import fit_words
+from app.models.fit_queue import FitQueue
+from app.models.fit_words import FitWords
+from app.models.hub_worker import HubWorker
+from app.models.library_watcher import LibraryWatcher
+from app.models.models_window import ModelsWindow
+from app.settings.preferences import PreferencesStore
+from app.theme import Theme
+from engine.cache.plan import Choice
+from engine.errors import EngineError
+from engine.messages import Failed
+from engine.models.downloads import Download, DownloadState
+from engine.models.library import Listing
+from engine.models.suggestions import suggestions_for
+from engine.settings import GpuLayers, LoadSettings
+
+log = logging.getLogger("kvasir")
+ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What works in the background for the window of models."""
+
+    library: LibraryWatcher
+    hub: HubWorker
+    fits: FitQueue
+
+    def close(self) -> None:
+        """End all of it."""
+        self.hub.close()
+        self.fits.close()
+
+
+def models_folder(data: Path) -> Path:
+    """Where downloads go."""
+    return data / "models"
+
+
+class ModelDesk(QObject):
+    """``open_model`` loads the file at a path; ``translate`` says the engine's sentences in the language in force.
+
+    The window is made when it is first wanted, and nothing is asked of the disk or the hub before.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        session: EngineSession,
+        store: PreferencesStore,
+        workers: Workers,
+        open_model: Callable[[str], object],
+        translate: Callable[[str], str],
+    ) -> None:
+        super().__init__()
+        self._theme, self._session, self._store = theme, session, store
+        self._library, self._hub, self._fits = workers.library, workers.hub, workers.fits
+        self._workers = workers
+        self._open_model, self._translate = open_model, translate
+        self._window: ModelsWindow | None = None
+        self._parent: QWidget | None = None
+        self._choices: dict[str, Choice] = {}
+        self._failures: dict[str, Failed] = {}
+        self._header_keys: dict[str, str] = {}
+        self._n_done = 0
+        self._load_when_chosen: str | None = None
+        self._library.listed.connect(self._on_listed)
+        self._fits.chosen.connect(self._on_chosen)
+        self._fits.refused.connect(self._on_refused)
+        self._hub.judged.connect(self._on_judged)
+        self._hub.downloads_changed.connect(self._on_downloads)
+        session.status_changed.connect(self._on_status)
+
+    def attach(self, parent: QWidget) -> None:
+        """The window that the window of models belongs to."""
+        self._parent = parent
+
+    def start(self) -> None:
+        """Go on with the downloads of the last time."""
+        self._hub.queue.start()
+
+    def close(self) -> None:
+        """Stop everything that works in the background."""
+        self._workers.close()
+
+    def close_window(self) -> None:
+        """Give the window up; another one is made when it is wanted again."""
+        if self._window is not None:
+            self._window.close()
+            self._window.deleteLater()
+            self._window = None
+
+    def show_library(self) -> None:
+        """Show the models on this machine."""
+        window = self._make_window()
+        window.show_page(window.library)
+
+    def show_finder(self) -> None:
+        """Show where models are found."""
+        window = self._make_window()
+        window.show_page(window.finder)
+        window.finder.field.setFocus()
+
+    def load(self, path: str) -> None:
+        """Load a model with settings that fit; asks first where none do."""
+        choice = self._choices.get(path)
+        if choice is None:
+            self._load_when_chosen = path
+            self._fits.ask(path, self._settings_for(path), is_next=True)
+        elif choice.fits:
+            self._load_as(path, choice)
+        else:
+            self._ask_whether_to_load(path, choice)
+
+    # Building
+
+    def _make_window(self) -> ModelsWindow:
+        if self._window is not None:
+            return self._window
+        window = self._window = ModelsWindow(self._theme, self._parent)
+        window.shown.connect(self._on_shown)
+        library, finder, downloads = window.library, window.finder, window.downloads
+        library.load_wanted.connect(self.load)
+        library.add_folder_wanted.connect(self._ask_for_folder)
+        library.open_folder_wanted.connect(self._open_folder)
+        finder.asked.connect(self._hub.ask)
+        finder.repo_wanted.connect(self._hub.open)
+        finder.judge_wanted.connect(self._hub.judge)
+        finder.download_wanted.connect(self._hub.queue.add)
+        finder.token_wanted.connect(self._ask_for_token)
+        self._hub.found.connect(finder.show_found)
+        self._hub.opened.connect(finder.show_repo)
+        self._hub.failed.connect(lambda error: finder.show_problem(self._words(error)))
+        self._hub.token_not_kept.connect(lambda error: finder.show_problem(self._words(error)))
+        self._hub.not_judged.connect(lambda key, error: finder.show_fit(key, fit_words.of_problem(self._words(error))))
+        queue = self._hub.queue
+        downloads.pause_wanted.connect(queue.pause)
+        downloads.resume_wanted.connect(queue.resume)
+        downloads.remove_wanted.connect(queue.remove)
+        downloads.load_wanted.connect(self.load)
+        library.set_loaded(self._loaded_path())
+        self._on_downloads(queue.downloads)
+        return window
+
+    # What happens
+
+    def _on_shown(self) -> None:
+        """Free memory may have changed since the last time, and so may the disk."""
+        self._choices.clear()
+        self._failures.clear()
+        self._look()
+        if self._window is not None:
+            self._window.finder.suggest(suggestions_for(self._free_bytes()))
+
+    def _look(self) -> None:
+        self._library.set_added([Path(folder) for folder in self._store.current.model_folders])
+        self._library.look()
+
+    def _on_listed(self, listing: Listing) -> None:
+        if self._window is None:
+            return
+        problems = {str(one.path): self._words(one.problem) for one in listing.models if one.problem is not None}
+        self._window.library.show_listing(listing, problems)
+        for model in listing.models:
+            path = str(model.path)
+            if model.problem is None and path not in self._choices and path not in self._failures:
+                self._fits.ask(path, self._settings_for(path))
+
+    def _on_judged(self, key: str, path: str) -> None:
+        self._header_keys[path] = key
+        self._fits.ask(path, LoadSettings(), is_next=True)
+
+    def _on_chosen(self, path: str, choice: Choice) -> None:
+        self._choices[path] = choice
+        self._failures.pop(path, None)
+        self._show_fit(path, fit_words.of_choice(choice, tuple(self._translate(reason) for reason in choice.reasons)))
+        if self._load_when_chosen == path:
+            self._load_when_chosen = None
+            self.load(path)
+
+    def _on_refused(self, path: str, failed: Failed) -> None:
+        self._failures[path] = failed
+        self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
+        if self._load_when_chosen == path:
+            # The load says the same, where the person looks for it.
+            self._load_when_chosen = None
+            self._open_model(path)
+
+    def _show_fit(self, path: str, fit: FitWords) -> None:
+        if self._window is None:
+            return
+        if path in self._header_keys:
+            self._window.finder.show_fit(self._header_keys[path], fit)
+        else:
+            self._window.library.show_fit(path, fit)
+
+    def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
+        n_done = sum(one.state is DownloadState.DONE for one in downloads)
+        if n_done > self._n_done and self._window is not None and self._window.isVisible():
+            self._look()
+        self._n_done = n_done
+        if self._window is None:
+            return
+        problems = {one.key: self._words(one.problem) for one in downloads if one.problem is not None}
+        self._window.downloads.show_downloads(downloads, problems)
+        self._window.finder.set_queued(frozenset(one.key for one in downloads))
+        self._window.set_n_active(sum(one.state in ACTIVE for one in downloads))
+
+    def _on_status(self, status: EngineStatus) -> None:
+        facts = status.facts
+        self._fits.set_given_back(facts.devices if facts is not None else ())
+        if self._window is not None:
+            self._window.library.set_loaded(facts.path if facts is not None else None)
+
+    # Loading
+
+    def _load_as(self, path: str, choice: Choice) -> None:
+        preferences = self._store.current
+        # How many layers fit is counted again at each load: other programs come and go.
+        settings = replace(choice.settings, n_gpu_layers=GpuLayers.AUTO)
+        setup = replace(preferences.setup(path), load=settings)
+        self._store.set(preferences.with_setup(path, setup))
+        self._open_model(path)
+
+    def _ask_whether_to_load(self, path: str, choice: Choice) -> None:
+        box = QMessageBox(self._window or self._parent)
+        box.setObjectName("doesNotFit")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setText(self.tr("“{0}” does not fit into the free memory.").format(Path(path).stem))
+        box.setInformativeText("\n".join(self._translate(reason) for reason in choice.reasons))
+        load = box.addButton(self.tr("Load all the same"), QMessageBox.ButtonRole.DestructiveRole)
+        load.setToolTip(self.tr("With the shortest context; other programs may become slow, or the load may fail"))
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        load.clicked.connect(lambda: self._load_as(path, choice))
+        box.finished.connect(box.deleteLater)
+        box.open()
+
+    def _settings_for(self, path: str) -> LoadSettings:
+        return self._store.current.setup(path).load
+
+    def _loaded_path(self) -> str | None:
+        facts = self._session.status.facts
+        return facts.path if facts is not None else None
+
+    def _free_bytes(self) -> int:
+        """The most that one place has free: of a GPU, or else of the RAM."""
+        engine = self._session.status.engine
+        devices = engine.devices if engine is not None else ()
+        gpus = [device.free_bytes for device in devices if device.kind == "gpu"]
+        return max(gpus) if gpus else max((device.free_bytes for device in devices), default=0)
+
+    def _words(self, error: EngineError) -> str:
+        log.info("models: %s %s", error.code, error.detail)
+        return self._translate(error.message)
+
+    # Asking
+
+    def _ask_for_folder(self) -> None:
+        dialog = QFileDialog(self._window, self.tr("Add a folder of models"))
+        dialog.setObjectName("addFolderDialog")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(self.add_folder)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def add_folder(self, folder: str) -> None:
+        """List the models of a folder too."""
+        known = self._store.current.model_folders
+        if folder not in known:
+            self._store.update(model_folders=(*known, folder))
+        self._look()
+
+    def _open_folder(self) -> None:
+        folder = self._hub.models
+        folder.mkdir(parents=True, exist_ok=True)
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    def _ask_for_token(self) -> None:
+        dialog = QInputDialog(self._window)
+        dialog.setObjectName("tokenDialog")
+        dialog.setWindowTitle(self.tr("Access token"))
+        dialog.setLabelText(
+            self.tr("For gated and private models. It is kept in the system's keyring; leave it empty to forget it.")
+        )
+        dialog.setTextEchoMode(QLineEdit.EchoMode.Password)
+        dialog.textValueSelected.connect(self._hub.set_token)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()

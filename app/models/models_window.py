@@ -1,0 +1,66 @@
+"""The window of models: what is here, what can be found, and what is on its way."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
+
+from app.models.downloads_page import DownloadsPage
+from app.models.find_page import FindPage
+from app.models.library_page import LibraryPage
+from app.theme import Theme
+
+
+class ModelsWindow(QDialog):
+    """Does not stop the main window; ``shown`` is emitted whenever it comes up."""
+
+    shown = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelsWindow")
+        self.setModal(False)
+        self.resize(920, 640)
+        self.library = LibraryPage(theme)
+        self.finder = FindPage(theme)
+        self.downloads = DownloadsPage(theme)
+        self._pages: tuple[QWidget, ...] = (self.library, self.finder, self.downloads)
+        self._tabs = QTabWidget()
+        self._tabs.setObjectName("modelsTabs")
+        self._tabs.setDocumentMode(True)
+        self._tabs.tabBar().setDrawBase(False)
+        for page in self._pages:
+            self._tabs.addTab(page, page.windowTitle())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.addWidget(self._tabs)
+        self.retranslate()
+
+    def show_page(self, page: QWidget) -> None:
+        """Bring a page, and the window, to the front."""
+        self._tabs.setCurrentWidget(page)
+        self.show()
+        self.activateWindow()
+
+    def set_n_active(self, n_active: int) -> None:
+        """How many downloads are on their way: the tab says so."""
+        title = self.downloads.windowTitle()
+        self._tabs.setTabText(self._tabs.indexOf(self.downloads), f"{title} ({n_active})" if n_active else title)
+
+    def retranslate(self) -> None:
+        """Take the words of the language in force."""
+        self.setWindowTitle(self.tr("Models"))
+        for index, page in enumerate(self._pages):
+            self._tabs.setTabText(index, page.windowTitle())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Tell that it is there."""
+        super().showEvent(event)
+        self.shown.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the language."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()

@@ -1,0 +1,116 @@
+"""The window of models on a hub and a planner of the tests' own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import keyring
+import keyring.backends.null
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.engine_bridge import EngineBridge
+from app.engine_session import EngineSession
+from app.models.fit_queue import FitQueue
+from app.models.hub_worker import HubWorker
+from app.models.library_watcher import LibraryWatcher
+from app.models.model_desk import ModelDesk, Workers
+from app.models.models_window import ModelsWindow
+from app.settings.preferences import PreferencesStore
+from app.theme import Theme
+from engine.models.stores import Source, Store
+from tests.app.fake_engine import FakeEngine
+from tests.app.models.fake_planner import FakePlanner
+from tests.engine.models.raw_gguf import STRING, U32, model, pair
+from tests.hub_server import HubServer, hub_server
+
+
+@dataclass
+class ModelRoom:
+    """A window of models, and what stands behind it; ``opened`` are the files that were to be loaded."""
+
+    desk: ModelDesk
+    session: EngineSession
+    store: PreferencesStore
+    planner: FakePlanner
+    server: HubServer
+    folder: Path
+    hub: HubWorker
+    bridge: EngineBridge
+    opened: list[str] = field(default_factory=list)
+
+    @property
+    def window(self) -> ModelsWindow:
+        return next(one for one in QApplication.topLevelWidgets() if isinstance(one, ModelsWindow) and one.isVisible())
+
+    def write(self, name: str, *, title: str = "") -> Path:
+        """A small model in Kvasir's folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gguf_bytes(title or path.stem))
+        return path
+
+
+def gguf_bytes(name: str) -> bytes:
+    return model(
+        pair("general.name", STRING, name),
+        pair("general.file_type", U32, 15),
+        pair("general.license", STRING, "apache-2.0"),
+    )
+
+
+MakeRoom = Callable[[], ModelRoom]
+
+
+@pytest.fixture
+def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[MakeRoom]:
+    ring = keyring.get_keyring()
+    keyring.set_keyring(keyring.backends.null.Keyring())
+    desks: list[ModelDesk] = []
+    with hub_server() as server:
+
+        def make_hub():
+            from engine.models.hub import Hub
+
+            return Hub(server.endpoint)
+
+        def make() -> ModelRoom:
+            bridge = EngineBridge()
+            session = EngineSession(FakeEngine(bridge.post), bridge)
+            store = PreferencesStore(tmp_path / "preferences.json", lambda problem: pytest.fail(str(problem)))
+            folder = tmp_path / "data" / "models"
+            planners: list[FakePlanner] = []
+
+            def make_planner(post):
+                planners.append(FakePlanner(post))
+                return planners[-1]
+
+            def stores_of(own, added):
+                return (Store(Source.KVASIR, own), *(Store(Source.FOLDER, one) for one in added))
+
+            workers = Workers(
+                LibraryWatcher(folder, stores_of),
+                HubWorker(folder, tmp_path / "data" / "downloads.json", tmp_path / "headers", make_hub),
+                FitQueue(make_planner),
+            )
+            opened: list[str] = []
+            desk = ModelDesk(Theme(qapp), session, store, workers, opened.append, lambda sentence: sentence)
+            desks.append(desk)
+            return ModelRoom(desk, session, store, planners[0], server, folder, workers.hub, bridge, opened)
+
+        yield make
+        for desk in desks:
+            desk.close()
+            desk.close_window()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    keyring.set_keyring(ring)
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def room(make_room: MakeRoom) -> ModelRoom:
+    return make_room()

@@ -1,0 +1,55 @@
+"""A planner without llama.cpp: what fits is said by the names of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.cache.plan import Choice, DevicePlan, Home, MemoryPlan
+from engine.errors import ErrorCode
+from engine.messages import ChooseSettings, Event, Failed, PlanMemory, SettingsChosen
+from engine.settings import CacheType, LoadSettings
+
+GIB = 2**30
+REFUSED = "This is a “nonsense” model, which this version can't run: it needs a newer Kvasir."
+
+
+def choice_of(path: str) -> Choice:
+    """Huge ones don't fit, large ones partly, the others on the GPU."""
+    name = Path(path).name
+    home = Home.PARTLY if "large" in name else Home.GPU
+    n_gpu = 20 if home is Home.PARTLY else 33
+    free = 8 * GIB
+    devices = (
+        DevicePlan("CPU", GIB, 0, 0, GIB // 8, 0, free, 2 * free),
+        DevicePlan("GPU0", 4 * GIB, GIB, 0, GIB // 4, 0, free, free),
+    )
+    plan = MemoryPlan(32_768, n_gpu, GIB // 2, GIB // 2, True, True, devices, ())
+    settings = LoadSettings(n_ctx=32_768, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0, n_gpu_layers=n_gpu)
+    if "huge" in name:
+        missing = ("Even with the shortest context 3.5 GiB of memory are missing: choose a smaller file.",)
+        return Choice(settings, plan, Home.CPU, 33, False, missing)
+    some = "20 of 33 layers fit on the GPU; the processor computes the others, which is slower."
+    reason = "All 33 layers fit on the GPU." if home is Home.GPU else some
+    return Choice(settings, plan, home, 33, True, (reason,))
+
+
+class FakePlanner:
+    """Answers at once; ``asked`` has every question."""
+
+    def __init__(self, post: Callable[[Event], None]) -> None:
+        self._post = post
+        self.asked: list[PlanMemory] = []
+        self.is_closed = False
+
+    def ask(self, question: PlanMemory) -> None:
+        self.asked.append(question)
+        assert isinstance(question, ChooseSettings)
+        if "refused" in question.path:
+            code = ErrorCode.MODEL_ARCHITECTURE_UNKNOWN
+            self._post(Failed(question.request_id, code, REFUSED))
+        else:
+            self._post(SettingsChosen(question.request_id, choice_of(question.path)))
+
+    def close(self) -> None:
+        self.is_closed = True
