@@ -60,6 +60,7 @@ class ChatDesk(QObject):
         self._window = window
         self._threads: list[threading.Thread] = []
         self._settings_panel: SamplingPanel | None = None
+        self._seen_state = 0
         self.sidebar = sidebar
         self.keeper = ChatKeeper(path, chat, self)
         self.keeper.problem.connect(self._on_problem)
@@ -272,7 +273,13 @@ class ChatDesk(QObject):
             self._settings_panel.show_settings(settings.system_prompt, settings.sampling, settings.policy)
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
+    def look_again(self) -> None:
+        """Another window may have written."""
+        if self.keeper.state() != self._seen_state:
+            self._on_chats_changed()
+
     def _on_chats_changed(self) -> None:
+        self._seen_state = self.keeper.state()
         self.sidebar.refresh()
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 

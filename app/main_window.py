@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
 
@@ -44,10 +44,12 @@ class Column(QWidget):
 
 
 class MainWindow(QMainWindow):
-    """``painted`` comes once, with the first picture on the screen; ``closing`` before the window goes."""
+    """``painted`` comes once, with the first picture on the screen; ``closing`` before the window goes;
+    ``activated`` when it gets the keyboard."""
 
     painted = Signal()
     closing = Signal()
+    activated = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -148,6 +150,12 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         if self._sidebar is not None:
             self._sidebar.fit(self.width())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Notice the keyboard coming back."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self.activated.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Say so while everything is still there."""

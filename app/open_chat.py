@@ -24,8 +24,10 @@ class OpenChat:
         return bool(self.conversation.kept_turns()) or bool(self.head.draft.strip()) or self.kept_head is not None
 
     def touch(self) -> None:
-        """Something was said: the chat is the latest one now, and may have found its title."""
-        self.head = replace(self.head, changed=now())
+        """Something was said: the chat is the latest one now."""
+        moment = now()
+        created = self.head.created if self.kept_head is not None else moment
+        self.head = replace(self.head, created=created, changed=moment)
 
     def set_draft(self, draft: str) -> None:
         """What stands in the composer."""

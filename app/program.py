@@ -237,6 +237,7 @@ class Program:
         drop.hovering.connect(self.window.show_drop_hint)
         self.window.painted.connect(self._on_painted)
         self.window.closing.connect(self._on_closing)
+        self.window.activated.connect(self.desk.look_again)
 
     # What happens
 

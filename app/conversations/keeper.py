@@ -61,6 +61,10 @@ class ChatKeeper(QObject):
         """All chats: pinned ones first, then the latest."""
         return self._ask(ChatStore.chats, [])
 
+    def state(self) -> int:
+        """A number that is another one once anything was written, also by another window."""
+        return self._ask(ChatStore.state, 0)
+
     def search(self, wanted: str) -> list[Hit]:
         """Chats with all these words."""
         return self._ask(lambda store: store.search(wanted), [])

@@ -64,6 +64,10 @@ class ChatStore:
 
     # Chats
 
+    def state(self) -> int:
+        """A number that is another one once any other connection, of this window or of another, has written."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
     def chats(self) -> list[ChatLine]:
         """All chats that are not deleted: pinned ones first, then the latest."""
         order = "is_pinned DESC, changed DESC, number DESC"

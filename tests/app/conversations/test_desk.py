@@ -299,6 +299,8 @@ def test_two_windows_on_the_same_chats(start_desk, qtbot, tmp_path):
     say(one, qtbot, "From one")
     say(two, qtbot, "From two")
     qtbot.waitUntil(lambda: sorted(chat.chat.title for chat in kept(tmp_path)) == ["From one", "From two"])
+    one.program.desk.look_again()
+    assert sorted(titles(one)) == ["From one", "From two"]
 
 
 def test_a_file_goes_with_the_message(start_desk, qtbot, tmp_path):

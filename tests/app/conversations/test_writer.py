@@ -42,7 +42,10 @@ def talk(run):
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        talk(line.strip())
+        try:
+            talk(line.strip())
+        finally:
+            os._exit(1)
     print("child", child, flush=True)
     os.waitpid(child, 0)
     print("end", flush=True)
@@ -66,6 +69,7 @@ def test_every_acknowledged_word_is_there_after_a_kill(tmp_path):
                 elif words[0] == "end":
                     break
                 else:
+                    assert words[0].isdigit(), line
                     acknowledged = int(words[0])
                 if child is not None and acknowledged >= wanted:
                     os.kill(child, signal.SIGKILL)
