@@ -44,13 +44,15 @@ class LoadModel(Command):
 class PlanMemory(Command):
     """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer.
 
-    ``given_back``: what the model loaded now holds, and gives back before the load asked about.
+    ``given_back``: what the model loaded now holds, and gives back before the load asked about. ``policy`` is checked
+    against the cells there would be.
     """
 
     request_id: int
     path: str
     settings: LoadSettings = LoadSettings()
     given_back: tuple[DeviceMemory, ...] = ()
+    policy: PolicySettings = PolicySettings()
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
         elif isinstance(question, ChooseSettings):
             emit(SettingsChosen(question.request_id, meter.choose(*asked)))
         else:
-            emit(MemoryPlanned(question.request_id, meter.plan(*asked)))
+            emit(MemoryPlanned(question.request_id, meter.plan(*asked, question.policy)))
 
     with contextlib.suppress(EOFError, OSError):
         while pipe.poll(idle_s):

@@ -158,7 +158,7 @@ class SetupPanel(QWidget):
         self._fit, self._is_refused = None, False
         if self._path is not None and self.isVisible():
             given_back = self._facts.devices if self._facts is not None else ()
-            self._what_if.ask(self._path, self.form.setup.load, given_back)
+            self._what_if.ask(self._path, self.form.setup, given_back)
         elif self._path is None:
             self._what_if.forget()
             self.preview.show_plan(None)

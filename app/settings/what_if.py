@@ -8,8 +8,8 @@ from typing import Protocol
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine_bridge import EngineBridge
+from app.settings.setup import Setup
 from engine.messages import DeviceMemory, Event, Failed, FindFit, FitFound, MemoryPlanned, PlanMemory
-from engine.settings import LoadSettings
 
 PAUSE_MS = 250
 """What would fit is looked for once the changes pause: it takes longer than a plan."""
@@ -54,9 +54,9 @@ class WhatIf(QObject):
         self._pause.timeout.connect(self._ask_fit)
         bridge.received.connect(self._on_answer)
 
-    def ask(self, path: str, settings: LoadSettings, given_back: tuple[DeviceMemory, ...]) -> None:
-        """Ask about settings; older questions are forgotten. ``given_back``: what the model loaded now holds."""
-        self._question = PlanMemory(next(self._ids), path, settings, given_back)
+    def ask(self, path: str, setup: Setup, given_back: tuple[DeviceMemory, ...]) -> None:
+        """Ask about a setup; older questions are forgotten. ``given_back``: what the model loaded now holds."""
+        self._question = PlanMemory(next(self._ids), path, setup.load, given_back, setup.policy)
         self._fit_id = None
         self._planner.ask(self._question)
         self._pause.start()

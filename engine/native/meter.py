@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.cache import autofit, fitting, geometry, plan_warnings, planning
+from engine.cache import autofit, fitting, geometry, plan_warnings, planning, window
 from engine.cache.check import check_load, types_must_match
 from engine.cache.plan import Choice, DevicePlan, Fit, MemoryPlan
 from engine.cache.refusals import refusals
@@ -25,7 +25,7 @@ from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.report import ContextReport, LoadReport, read_context, read_load
 from engine.options import EngineOptions
-from engine.settings import GpuLayers, LoadSettings
+from engine.settings import GpuLayers, LoadSettings, PolicySettings
 from engine.wording import gibibytes
 
 MODELS_KEPT = 3
@@ -73,13 +73,19 @@ class MemoryMeter:
         self._files: dict[_FileState, ModelFile] = {}
         self._models: collections.OrderedDict[tuple[object, ...], _ModelWithoutMemory] = collections.OrderedDict()
 
-    def plan(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> MemoryPlan:
-        """The bytes a load would take, per device.
+    def plan(
+        self,
+        path: Path,
+        settings: LoadSettings,
+        given_back: Sequence[DeviceMemory] = (),
+        policy: PolicySettings | None = None,
+    ) -> MemoryPlan:
+        """The bytes a load would take, per device; a ``policy`` is checked against the cells there would be.
 
-        Raises EngineError: what `read_model_info`, `require_chat_model` and `check_load` raise, MODEL_LOAD_FAILED,
-        CONTEXT_FAILED and OUT_OF_MEMORY.
+        Raises EngineError: what `read_model_info`, `require_chat_model`, `check_load` and `check_policy` raise,
+        MODEL_LOAD_FAILED, CONTEXT_FAILED and OUT_OF_MEMORY.
         """
-        return self._planned(self._file(path), settings, free_devices(self._ggml.devices(), given_back))
+        return self._planned(self._file(path), settings, free_devices(self._ggml.devices(), given_back), policy)
 
     def find_fit(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> Fit:
         """The largest context that fits, and changes that do; raises what `read_model_info` raises."""
@@ -93,11 +99,17 @@ class MemoryMeter:
         devices = free_devices(self._ggml.devices(), given_back)
         return autofit.choose_settings(file.info, settings, lambda changed: self._planned(file, changed, devices))
 
-    def _planned(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> MemoryPlan:
+    def _planned(
+        self,
+        file: ModelFile,
+        settings: LoadSettings,
+        devices: Sequence[Device],
+        policy: PolicySettings | None = None,
+    ) -> MemoryPlan:
         settings, notices = self._checked(file, settings)
         if settings.n_gpu_layers is GpuLayers.AUTO:
             settings = dataclasses.replace(settings, n_gpu_layers=self._fitting_layers(file, settings, devices))
-        plan = self._measured(file, settings, devices)
+        plan = self._measured(file, settings, devices, policy)
         adjusted = plan_warnings.of_notices(notices)
         return dataclasses.replace(plan, warnings=adjusted + plan.warnings)
 
@@ -151,7 +163,13 @@ class MemoryMeter:
             return whole.n_gpu_layers
         return most_that_fits(whole.n_gpu_layers - 1, lambda n_layers: fits_with_margin(measured(n_layers)))
 
-    def _measured(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> MemoryPlan:
+    def _measured(
+        self,
+        file: ModelFile,
+        settings: LoadSettings,
+        devices: Sequence[Device],
+        policy: PolicySettings | None = None,
+    ) -> MemoryPlan:
         info = file.info
         require_countable(info, settings)
         model = self._model(file, settings)
@@ -161,6 +179,8 @@ class MemoryMeter:
             traits = context.traits
         finally:
             context.close()
+        if policy is not None:
+            window.check_policy(policy, traits.kind, min(traits.n_cells, traits.n_positions))
         placement = self._placement(file, settings, model.report, report, devices)
         memory = planning.memory(placement, devices)
         return MemoryPlan(

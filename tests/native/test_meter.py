@@ -18,7 +18,7 @@ from engine.facts import Device, DeviceMemory
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter, fits_with_margin, free_devices, most_that_fits
-from engine.settings import N_CTX_MAX, LoadSettings
+from engine.settings import N_CTX_MAX, LoadSettings, PolicySettings
 from tests.tiny_fixtures import tiny_model
 
 __all__ = ["tiny_model"]
@@ -102,3 +102,28 @@ def test_an_embedding_model_is_not_planned(meter: MemoryMeter, tiny_model: Calla
     with pytest.raises(EngineError) as caught:
         meter.plan(tiny_model(extra=(("llama.pooling_type", 1),)), SETTINGS)
     assert caught.value.code is ErrorCode.MODEL_IS_EMBEDDING
+
+
+def test_a_policy_that_the_cells_have_no_room_for_is_refused_with_the_plan(
+    meter: MemoryMeter, tiny_model: Callable[..., Path]
+) -> None:
+    path = tiny_model()
+    assert meter.plan(path, SETTINGS, policy=PolicySettings(n_window=200)).n_ctx == 256
+    with pytest.raises(EngineError) as caught:
+        meter.plan(path, SETTINGS, policy=PolicySettings(n_window=300))
+    assert caught.value.code is ErrorCode.SETTING_INVALID
+    assert "there are 256" in caught.value.message
+
+
+def test_what_a_plan_refuses_is_what_its_model_cannot_do(meter: MemoryMeter, tiny_model: Callable[..., Path]) -> None:
+    recurrent = meter.plan(tiny_model(arch="mamba"), SETTINGS)
+    assert {refusal.value for refusal in recurrent.refusals if refusal.setting == "policy"} == {"window", "sinks"}
+    latent = meter.plan(tiny_model(arch="deepseek2"), SETTINGS)
+    assert latent.types_must_match
+    assert not meter.plan(tiny_model(), SETTINGS).types_must_match
+
+
+def test_the_largest_context_that_fits_really_does(meter: MemoryMeter, tiny_model: Callable[..., Path]) -> None:
+    path = tiny_model(n_ctx_train=2048)
+    fit = meter.find_fit(path, SETTINGS)
+    assert (fit.largest_n_ctx, fit.proposals) == (2048, ())

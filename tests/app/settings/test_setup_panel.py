@@ -15,7 +15,7 @@ from app.settings.setup import Preset, Setup, preset_setup
 from app.settings.setup_panel import SetupPanel
 from app.settings.what_if import WhatIf
 from app.theme import Theme
-from engine.messages import DeviceMemory
+from engine.messages import DeviceMemory, PlanMemory
 from engine.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
@@ -78,6 +78,14 @@ def test_the_memory_of_the_loaded_model_counts_as_given_back(made):
     _, planner = made
     assert planner.asked[-1].given_back == FACTS.devices
     assert planner.asked[-1].path == PATH
+
+
+def test_a_policy_is_asked_about_too_since_it_may_not_fit_the_cells(made):
+    panel, planner = made
+    change(panel, n_window=3000)
+    assert next(question for question in reversed(planner.asked) if type(question) is PlanMemory).policy == (
+        PolicySettings(n_window=3000)
+    )
 
 
 def test_the_slider_asks_while_it_moves_and_shows_real_contexts(made, qtbot):

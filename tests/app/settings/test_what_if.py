@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QTimer
 
 from app.engine_bridge import EngineBridge
+from app.settings.setup import Setup
 from app.settings.what_if import WhatIf
 from engine.messages import FindFit, PlanMemory
 from engine.settings import LoadSettings
@@ -34,7 +35,7 @@ def made(qapp):
 
 def ask(what_if: WhatIf, *contexts: int) -> None:
     for n_ctx in contexts:
-        what_if.ask("m.gguf", LoadSettings(n_ctx=n_ctx), ())
+        what_if.ask("m.gguf", Setup(LoadSettings(n_ctx=n_ctx)), ())
 
 
 def test_answers_in_order_follow_the_slider(made, qtbot):
