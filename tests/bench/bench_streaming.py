@@ -13,15 +13,20 @@ import dataclasses
 import math
 import sys
 
-from engine.lab.loading import LoadedForMeasuring, loaded_context
-from engine.lab.perplexity import Perplexity, measure
-from engine.models.starter import starter_path
-from engine.native.devices import Ggml
-from engine.native.log import NativeLog
 from engine.options import EngineOptions
-from engine.settings import CacheType, LoadSettings, Policy, PolicySettings
 from engine.worker import set_environment
-from tests.bench.prose import prose
+
+OPTIONS = EngineOptions(log_path="")
+# OpenMP reads its environment when llama.cpp is imported, just below.
+set_environment(OPTIONS)
+
+from engine.lab.loading import LoadedForMeasuring, loaded_context  # noqa: E402
+from engine.lab.perplexity import Perplexity, measure  # noqa: E402
+from engine.models.starter import starter_path  # noqa: E402
+from engine.native.devices import Ggml  # noqa: E402
+from engine.native.log import NativeLog  # noqa: E402
+from engine.settings import CacheType, LoadSettings, Policy, PolicySettings  # noqa: E402
+from tests.bench.prose import prose  # noqa: E402
 
 ROOM, N_SINK, N_EVICT = 512, 4, 128
 SHORT_TOKENS, LONG_TOKENS = 2_500, 14_000
@@ -68,11 +73,10 @@ def long_table(loaded: LoadedForMeasuring, tokens: list[int]) -> None:
 
 
 def main() -> None:
-    set_environment(EngineOptions(log_path=""))
     log = NativeLog(write_to=None)
     Ggml().load_backends()
     wanted = {argument for argument in sys.argv[1:] if argument in ("short", "long")} or {"short", "long"}
-    with loaded_context(starter_path(), LoadSettings(), EngineOptions(log_path=""), log) as loaded:
+    with loaded_context(starter_path(), LoadSettings(), OPTIONS, log) as loaded:
         if "short" in wanted:
             short_table(loaded, loaded.tokenize(prose(), SHORT_TOKENS))
         if "long" in wanted:
