@@ -35,13 +35,16 @@ from app.main_window import Column, MainWindow
 from app.models.engine_details import EngineDetails
 from app.models.file_dialog import ask_for_model_file
 from app.models.file_drop import FileDrop
+from app.models.model_desk import ModelDesk
 from app.models.opener import ModelOpener, check_model_file
 from app.models.picker import ModelPicker
+from app.models.recent_models import RecentModels
+from app.models.workers import make_workers
 from app.notices import Notices
 from app.options import Options, folders
 from app.resources import resource_dir
 from app.settings.appearance import Appearance
-from app.settings.preferences import PreferencesStore, Problem, RecentModel
+from app.settings.preferences import PreferencesStore, Problem
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
 from app.side_panel import SidePanel
@@ -49,14 +52,14 @@ from app.signals import closing_on_signals
 from app.source_texts import ENGINE_SENTENCES
 from app.steering import Steering
 from app.theme import Theme
-from app.top_bar import TopBar, model_name
+from app.top_bar import TopBar
 from app.turn_actions import TurnActions
 from app.unattended import Unattended
 from app.welcome import Welcome
 from engine.client import EngineClient, EngineOptions, Recovery, read_log_tail
 from engine.devices import DeviceSampler
-from engine.errors import EngineError, ErrorCode
-from engine.messages import Event, ModelLoaded
+from engine.errors import EngineError
+from engine.messages import Event
 from engine.models.starter import starter_path
 from engine.planner import Planner
 
@@ -64,7 +67,7 @@ MENU = (
     ("show_palette",),
     ("attach_files", "regenerate", "continue_answer", "edit_last", "copy_last", "copy_chat"),
     ("rename_chat", "pin_chat", "export_chat", "delete_chat"),
-    ("choose_model", "open_model", "unload_model", "show_engine"),
+    ("choose_model", "open_model", "show_models", "find_models", "unload_model", "show_engine"),
     ("show_cache", "show_settings", "show_sampling", "move_panel", "float_panel"),
     ("next_theme", "show_preferences", "full_screen", "quit"),
 )
@@ -110,6 +113,8 @@ class Program:
         planner, sampler = partial(Planner, options=engine_options), MemorySampler(DeviceSampler())
         self.steering = Steering(self.theme, self.session, self.store, planner, sampler, self.words.translate)
         self.opener = ModelOpener(self.session, check_model, self.steering.load_settings)
+        workers = make_workers(where.data, planner)
+        self.models = ModelDesk(self.theme, self.session, self.store, workers, self.opener, self.words.translate)
         self._build_window()
         self._connect_engine()
         self._connect_actions()
@@ -157,7 +162,8 @@ class Program:
         self.steering.attach(self.chat, self.transcript, self.composer, self.notices)
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
-        self._refresh_recent()
+        RecentModels(self.session, self.store, self.opener, self.picker)
+        self.models.attach(self.window, can_ask=not self._options.texts and self._options.screenshot is None)
 
     def _make_unattended(self) -> Unattended | None:
         if not self._options.texts and self._options.screenshot is None:
@@ -173,7 +179,6 @@ class Program:
 
     def _connect_engine(self) -> None:
         self.session.status_changed.connect(self._on_status)
-        self.session.event_received.connect(self._on_event)
         self.session.load_failed.connect(
             lambda path, failed: self.picker.set_error(path, self.teller.words.translate(failed.message))
         )
@@ -188,6 +193,7 @@ class Program:
     def _connect_actions(self) -> None:
         self.desk.connect_actions(self.actions, self.session, self.store)
         self.turn_actions.connect_actions(self.actions)
+        self.models.connect_actions(self.actions)
         do = {
             "show_palette": self.palette.open,
             "send": self.composer.send,
@@ -252,6 +258,7 @@ class Program:
     def close(self) -> None:
         """End the engine, and whatever else works in the background."""
         self.attaching.close()
+        self.models.close()
         self.desk.close()
         self.engine.close()
         self.steering.close()
@@ -266,6 +273,7 @@ class Program:
     def _start_engine(self) -> None:
         self.session.start()
         self._load_first()
+        self.models.start()
 
     def _load_first(self) -> None:
         last = self.store.current.last_model
@@ -295,26 +303,9 @@ class Program:
         self.details.set_status(status, self.top_bar.state_word()[0])
         self._refresh_actions()
 
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, ModelLoaded):
-            facts = event.facts
-            recent = RecentModel(facts.path, model_name(facts), facts.quantization, facts.size_bytes)
-            self.store.set(self.store.current.with_recent(recent))
-            self._refresh_recent()
-
-    def _refresh_recent(self) -> None:
-        try:
-            starter: str | None = str(starter_path())
-        except EngineError:
-            starter = None
-        self.picker.set_recent(self.store.current.recent_models, starter)
-
     def _on_refused(self, path: str, error: EngineError) -> None:
         self.picker.set_error(path, self.teller.words.translate(error.message))
         self.teller.tell_refused(error)
-        if error.code is ErrorCode.MODEL_NOT_FOUND:
-            self.store.set(self.store.current.without_recent(path))
-            self._refresh_recent()
 
     def _on_must_choose(self) -> None:
         self.teller.tell_choose_model()

@@ -76,6 +76,9 @@ class Welcome(QWidget):
         self._choose.setObjectName("welcomeChoose")
         self._choose.setProperty("kind", "primary")
         self._choose.clicked.connect(actions["choose_model"].trigger)
+        self._find = QPushButton()
+        self._find.setObjectName("welcomeFind")
+        self._find.clicked.connect(actions["find_models"].trigger)
         self._lay_out()
         self.retranslate()
 
@@ -99,7 +102,12 @@ class Welcome(QWidget):
         column.addWidget(self._words)
         column.addSpacing(10)
         column.addWidget(self._grid)
-        column.addWidget(self._choose, 0, Qt.AlignmentFlag.AlignHCenter)
+        buttons = QHBoxLayout()
+        buttons.addStretch()
+        buttons.addWidget(self._choose)
+        buttons.addWidget(self._find)
+        buttons.addStretch()
+        column.addLayout(buttons)
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(middle, 100)
@@ -130,6 +138,10 @@ class Welcome(QWidget):
             button.setToolTip(self.tr("Put this into the composer"))
         self._choose.setText(self.tr("Choose a model…"))
         self._choose.setToolTip(self.tr("The starter, a recent one, or a GGUF file of yours"))
+        self._find.setText(self.tr("Find a model…"))
+        self._find.setToolTip(
+            self.tr("Three that fit this computer are suggested; only the download needs a connection")
+        )
         self._render()
 
     def _render(self) -> None:
@@ -137,7 +149,10 @@ class Welcome(QWidget):
         has_none = state in (EngineState.NO_MODEL, EngineState.STOPPED)
         self._words.setText(
             {
-                EngineState.NO_MODEL: self.tr("There is no model yet. Everything stays on this computer."),
+                EngineState.NO_MODEL: self.tr(
+                    "There is no model yet. Choose a GGUF file of yours, or find one to download: what fits this "
+                    "computer is suggested. Without a connection, drop a .gguf file from elsewhere on this window."
+                ),
                 EngineState.STOPPED: self.tr("The engine has stopped. Choose a model to start it again."),
                 EngineState.STARTING: self.tr(
                     "The model is on its way. Just begin to type: it is sent as soon as it can be."
@@ -148,6 +163,7 @@ class Welcome(QWidget):
             }.get(state, self.tr("Everything stays on this computer. The panel shows what the model keeps in mind."))
         )
         self._choose.setVisible(has_none)
+        self._find.setVisible(has_none)
         self._fit()
 
     def _fit(self) -> None:

@@ -34,6 +34,8 @@ KEYS = {
     "finish_when_left": ("Ctrl+Alt+F",),
     "choose_model": ("Ctrl+M",),
     "open_model": ("Ctrl+O",),
+    "show_models": ("Ctrl+Shift+M",),
+    "find_models": ("Ctrl+Shift+D",),
     "cancel_load": ("Ctrl+Shift+O",),
     "unload_model": ("Ctrl+Shift+U",),
     "show_engine": ("Ctrl+I",),
@@ -77,6 +79,8 @@ _ICONS = {
     "copy_chat": "copy",
     "jump_to_end": "arrow-down",
     "open_model": "folder",
+    "show_models": "memory",
+    "find_models": "download",
     "choose_model": "memory",
     "cancel_load": "close",
     "show_engine": "info",
@@ -182,6 +186,14 @@ class Actions(QObject):
             "open_model": (
                 self.tr("Open a model file…"),
                 self.tr("Load a GGUF file in place of the model; the chat is read again by the new one"),
+            ),
+            "show_models": (
+                self.tr("Models on this computer…"),
+                self.tr("Show all models that are here, and which fit"),
+            ),
+            "find_models": (
+                self.tr("Find and download models…"),
+                self.tr("Search the model hub; what fits is known before anything is downloaded"),
             ),
             "cancel_load": (self.tr("Cancel loading"), self.tr("Give up loading the model")),
             "unload_model": (self.tr("Unload the model"), self.tr("Give all of the model's memory back")),

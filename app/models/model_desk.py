@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMessageBox, QWidget
 
+from app.commands.actions import Actions
 from app.engine_session import EngineSession
 from app.engine_status import EngineStatus
 from app.models import fit_words
-from app.models.fit_queue import FitQueue
 from app.models.fit_words import FitWords
-from app.models.hub_worker import HubWorker
-from app.models.library_watcher import LibraryWatcher
+from app.models.load_guard import LoadGuard
 from app.models.models_window import ModelsWindow
+from app.models.opener import ModelOpener
+from app.models.workers import Workers
 from app.settings.preferences import PreferencesStore
 from app.theme import Theme
 from engine.cache.plan import Choice
@@ -33,27 +34,8 @@ log = logging.getLogger("kvasir")
 ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 
-@dataclass(frozen=True)
-class Workers:
-    """What works in the background for the window of models."""
-
-    library: LibraryWatcher
-    hub: HubWorker
-    fits: FitQueue
-
-    def close(self) -> None:
-        """End all of it."""
-        self.hub.close()
-        self.fits.close()
-
-
-def models_folder(data: Path) -> Path:
-    """Where downloads go."""
-    return data / "models"
-
-
 class ModelDesk(QObject):
-    """``open_model`` loads the file at a path; ``translate`` says the engine's sentences in the language in force.
+    """``opener`` loads files; ``translate`` says the engine's sentences in the language in force.
 
     The window is made when it is first wanted, and nothing is asked of the disk or the hub before.
     """
@@ -64,14 +46,14 @@ class ModelDesk(QObject):
         session: EngineSession,
         store: PreferencesStore,
         workers: Workers,
-        open_model: Callable[[str], object],
+        opener: ModelOpener,
         translate: Callable[[str], str],
     ) -> None:
         super().__init__()
         self._theme, self._session, self._store = theme, session, store
         self._library, self._hub, self._fits = workers.library, workers.hub, workers.fits
         self._workers = workers
-        self._open_model, self._translate = open_model, translate
+        self._opener, self._translate = opener, translate
         self._window: ModelsWindow | None = None
         self._parent: QWidget | None = None
         self._choices: dict[str, Choice] = {}
@@ -86,9 +68,16 @@ class ModelDesk(QObject):
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(self._on_status)
 
-    def attach(self, parent: QWidget) -> None:
-        """The window that the window of models belongs to."""
+    def attach(self, parent: QWidget, *, can_ask: bool) -> None:
+        """The main window; where nobody is there to be asked, whatever is chosen is loaded."""
         self._parent = parent
+        if can_ask:
+            self._opener.set_guard(LoadGuard(self._session, self._store, self._workers.fits, parent))
+
+    def connect_actions(self, actions: Actions) -> None:
+        """Say what the actions about models do."""
+        actions["show_models"].triggered.connect(lambda _checked=False: self.show_library())
+        actions["find_models"].triggered.connect(lambda _checked=False: self.show_finder())
 
     def start(self) -> None:
         """Go on with the downloads of the last time."""
@@ -199,7 +188,7 @@ class ModelDesk(QObject):
         if self._load_when_chosen == path:
             # The load says the same, where the person looks for it.
             self._load_when_chosen = None
-            self._open_model(path)
+            self._opener.open(path)
 
     def _show_fit(self, path: str, fit: FitWords) -> None:
         if self._window is None:
@@ -235,7 +224,7 @@ class ModelDesk(QObject):
         settings = replace(choice.settings, n_gpu_layers=GpuLayers.AUTO)
         setup = replace(preferences.setup(path), load=settings)
         self._store.set(preferences.with_setup(path, setup))
-        self._open_model(path)
+        self._opener.open(path)
 
     def _ask_whether_to_load(self, path: str, choice: Choice) -> None:
         box = QMessageBox(self._window or self._parent)

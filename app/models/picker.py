@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -109,18 +110,30 @@ class ModelPicker(Popup):
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(content)
-        self._open = QPushButton()
-        self._open.setObjectName("openModelButton")
-        self._open.setIcon(theme.icon("folder"))
-        self._open.clicked.connect(self.close)
-        self._open.clicked.connect(actions["open_model"].trigger)
+        self._open = self._button("openModelButton", "folder", actions["open_model"])
+        self._all = self._button("allModelsButton", "memory", actions["show_models"])
+        self._find = self._button("findModelsButton", "download", actions["find_models"])
+        more = QHBoxLayout()
+        more.setSpacing(6)
+        more.addWidget(self._all)
+        more.addWidget(self._find)
         self._hint = QLabel()
         self._hint.setProperty("level", "micro")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        for widget in (self._progress, self._scroll, self._open, self._hint):
+        for widget in (self._progress, self._scroll, self._open):
             self.column.addWidget(widget)
+        self.column.addLayout(more)
+        self.column.addWidget(self._hint)
         theme.changed.connect(self._fill)
         self.retranslate()
+
+    def _button(self, name: str, icon: str, action: QAction) -> QPushButton:
+        button = QPushButton()
+        button.setObjectName(name)
+        button.setIcon(self._theme.icon(icon))
+        button.clicked.connect(self.close)
+        button.clicked.connect(action.trigger)
+        return button
 
     def _make_progress(self) -> QWidget:
         frame = QWidget()
@@ -177,6 +190,10 @@ class ModelPicker(Popup):
         self.setAccessibleName(self.tr("Models"))
         self._open.setText(self.tr("Open a file…"))
         self._open.setToolTip(self.tr("Load a GGUF file; its weights and its KV cache take memory"))
+        self._all.setText(self.tr("All models…"))
+        self._all.setToolTip(self.tr("Show all models on this computer, and which fit"))
+        self._find.setText(self.tr("Find…"))
+        self._find.setToolTip(self.tr("Find models on the hub, and download those that fit"))
         self._cancel.setText(self.tr("Cancel"))
         self._cancel.setToolTip(self.tr("Give up loading; what was loaded of it is freed"))
         self._bar.setAccessibleName(self.tr("Loading"))

@@ -351,6 +351,22 @@
         <source>Close Kvasir; an answer under way is stopped</source>
         <translation>关闭 Kvasir；正在写的回答会停止</translation>
     </message>
+    <message>
+        <source>Models on this computer…</source>
+        <translation>本机上的模型…</translation>
+    </message>
+    <message>
+        <source>Show all models that are here, and which fit</source>
+        <translation>显示这里的所有模型，以及哪些放得下</translation>
+    </message>
+    <message>
+        <source>Find and download models…</source>
+        <translation>查找并下载模型…</translation>
+    </message>
+    <message>
+        <source>Search the model hub; what fits is known before anything is downloaded</source>
+        <translation>在模型站点搜索；下载前就知道哪些放得下</translation>
+    </message>
 </context>
 <context>
     <name>Attaching</name>
@@ -1642,6 +1658,22 @@
     <message>
         <source>Recent</source>
         <translation>最近</translation>
+    </message>
+    <message>
+        <source>All models…</source>
+        <translation>所有模型…</translation>
+    </message>
+    <message>
+        <source>Show all models on this computer, and which fit</source>
+        <translation>显示本机上的所有模型，以及哪些放得下</translation>
+    </message>
+    <message>
+        <source>Find…</source>
+        <translation>查找…</translation>
+    </message>
+    <message>
+        <source>Find models on the hub, and download those that fit</source>
+        <translation>在站点上查找模型，并下载放得下的</translation>
     </message>
 </context>
 <context>
@@ -3001,6 +3033,18 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <source>Everything stays on this computer. The panel shows what the model keeps in mind.</source>
         <translation>一切都留在这台电脑上。面板显示模型记住的内容。</translation>
     </message>
+    <message>
+        <source>Find a model…</source>
+        <translation>查找模型…</translation>
+    </message>
+    <message>
+        <source>Three that fit this computer are suggested; only the download needs a connection</source>
+        <translation>会推荐三个适合这台电脑的模型；只有下载需要网络</translation>
+    </message>
+    <message>
+        <source>There is no model yet. Choose a GGUF file of yours, or find one to download: what fits this computer is suggested. Without a connection, drop a .gguf file from elsewhere on this window.</source>
+        <translation>还没有模型。请选择您的 GGUF 文件，或查找一个来下载：会推荐适合这台电脑的模型。没有网络时，请将别处得到的 .gguf 文件拖到此窗口。</translation>
+    </message>
 </context>
 <context>
     <name>_Chip</name>
@@ -3302,6 +3346,45 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>Models</source>
         <translation>模型</translation>
+    </message>
+</context>
+<context>
+    <name>LoadGuard</name>
+    <message>
+        <source>“{0}” does not fit into the free memory with its settings.</source>
+        <translation>按当前设置，空闲内存放不下“{0}”。</translation>
+    </message>
+    <message>
+        <source>It fits with these: {0}.</source>
+        <translation>用以下设置可以放下：{0}。</translation>
+    </message>
+    <message>
+        <source>Load so that it fits</source>
+        <translation>用放得下的设置加载</translation>
+    </message>
+    <message>
+        <source>No settings make it fit: a smaller file of it may.</source>
+        <translation>没有设置能让它放下：更小的文件也许可以。</translation>
+    </message>
+    <message>
+        <source>Load all the same</source>
+        <translation>仍然加载</translation>
+    </message>
+    <message>
+        <source>Other programs may become slow, or the load may fail</source>
+        <translation>其他程序可能变慢，加载也可能失败</translation>
+    </message>
+    <message>
+        <source>{0} tokens</source>
+        <translation>{0} 个词元</translation>
+    </message>
+    <message>
+        <source>K {0}, V {1}</source>
+        <translation>K {0}，V {1}</translation>
+    </message>
+    <message>
+        <source>{0} layers on the GPU</source>
+        <translation>GPU 上 {0} 层</translation>
     </message>
 </context>
 </TS>

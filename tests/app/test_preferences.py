@@ -111,7 +111,11 @@ def test_wrong_values_alone_fall_back(tmp_path):
         "version": 1,
         "appearance": {"theme": "pink", "text_scale": "big", "accent": "rose", "language": 7},
         "window": [],
-        "models": {"last": 3, "folders": ["/a", 5], "recent": [{"path": "/a.gguf", "size_bytes": -1}, 5, {"path": "/nul\0.gguf"}]},
+        "models": {
+            "last": 3,
+            "folders": ["/a", 5],
+            "recent": [{"path": "/a.gguf", "size_bytes": -1}, 5, {"path": "/nul\0.gguf"}],
+        },
         "chat": {"system_prompt": "Kept.", "sampling": {"temperature": 99, "top_k": 7}},
     }
     path.write_text(json.dumps(content))

@@ -18,8 +18,10 @@ from app.engine_session import EngineSession
 from app.models.fit_queue import FitQueue
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
-from app.models.model_desk import ModelDesk, Workers
+from app.models.model_desk import ModelDesk
 from app.models.models_window import ModelsWindow
+from app.models.opener import ModelOpener
+from app.models.workers import Workers
 from app.settings.preferences import PreferencesStore
 from app.theme import Theme
 from engine.models.stores import Source, Store
@@ -98,7 +100,8 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 FitQueue(make_planner),
             )
             opened: list[str] = []
-            desk = ModelDesk(Theme(qapp), session, store, workers, opened.append, lambda sentence: sentence)
+            opener = ModelOpener(session, lambda path: opened.append(str(path)))
+            desk = ModelDesk(Theme(qapp), session, store, workers, opener, lambda sentence: sentence)
             desks.append(desk)
             return ModelRoom(desk, session, store, planners[0], server, folder, workers.hub, bridge, opened)
 

@@ -68,7 +68,7 @@ def test_a_model_is_loaded_as_its_line_says(room: ModelRoom, qtbot: QtBot) -> No
     page = room.window.library
     qtbot.waitUntil(lambda: shown_fits(page.cards) == {"small": "Fits on the GPU"})
     press(qtbot, page.cards[0], "loadModel")
-    assert room.opened == [path]
+    qtbot.waitUntil(lambda: room.opened == [path])
     load = room.store.current.setup(path).load
     assert (load.n_ctx, load.type_k) == (32_768, CacheType.Q8_0)
     assert load.n_gpu_layers is GpuLayers.AUTO, "counted again at each load"
@@ -89,7 +89,7 @@ def test_what_does_not_fit_asks_first(room: ModelRoom, qtbot: QtBot) -> None:
     assert room.opened == []
     press(qtbot, page.cards[0], "loadModel")
     next(button for button in box().buttons() if button.text() == "Load all the same").click()
-    assert room.opened == [path]
+    qtbot.waitUntil(lambda: room.opened == [path])
 
 
 def test_files_come_and_go(room: ModelRoom, qtbot: QtBot) -> None:

@@ -1,0 +1,46 @@
+"""Remembers which models were loaded, and keeps the picker's list of them up to date."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.engine_session import EngineSession
+from app.models.opener import ModelOpener
+from app.models.picker import ModelPicker
+from app.settings.preferences import PreferencesStore, RecentModel
+from app.top_bar import model_name
+from engine.errors import EngineError, ErrorCode
+from engine.messages import Event, ModelLoaded
+from engine.models.starter import starter_path
+
+
+class RecentModels(QObject):
+    """A model that was loaded comes first; one whose file is gone is forgotten when somebody chooses it."""
+
+    def __init__(
+        self, session: EngineSession, store: PreferencesStore, opener: ModelOpener, picker: ModelPicker
+    ) -> None:
+        super().__init__(picker)
+        self._store, self._picker = store, picker
+        session.event_received.connect(self._on_event)
+        opener.refused.connect(self._on_refused)
+        self._refresh()
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, ModelLoaded):
+            facts = event.facts
+            recent = RecentModel(facts.path, model_name(facts), facts.quantization, facts.size_bytes)
+            self._store.set(self._store.current.with_recent(recent))
+            self._refresh()
+
+    def _on_refused(self, path: str, error: EngineError) -> None:
+        if error.code is ErrorCode.MODEL_NOT_FOUND:
+            self._store.set(self._store.current.without_recent(path))
+            self._refresh()
+
+    def _refresh(self) -> None:
+        try:
+            starter: str | None = str(starter_path())
+        except EngineError:
+            starter = None
+        self._picker.set_recent(self._store.current.recent_models, starter)
