@@ -94,6 +94,8 @@ class Composer(QWidget):
         self._arrange()
         self.setFocusProxy(self._editor)
         self._editor.textChanged.connect(self._on_text_changed)
+        # A pasted or deleted line wraps only after textChanged was emitted.
+        self._editor.document().documentLayout().documentSizeChanged.connect(self._fit_height)
         self._tray.changed.connect(self._on_attachments_changed)
         self._editor.send_pressed.connect(self.send)
         self._editor.stop_pressed.connect(self._on_stop)

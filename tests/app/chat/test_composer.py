@@ -111,6 +111,16 @@ def test_it_grows_with_the_text_up_to_two_fifths_of_the_window(composer):
     assert editor(composer).height() == one_line
 
 
+def test_it_grows_with_one_long_line_that_is_pasted_and_shrinks_when_it_is_deleted(qtbot, composer):
+    empty = editor(composer).height()
+    QApplication.clipboard().setText("one long line " * 400)
+    qtbot.keyClick(editor(composer), Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert editor(composer).height() > 5 * empty
+    qtbot.keyClick(editor(composer), Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(editor(composer), Qt.Key.Key_Backspace)
+    assert editor(composer).height() == empty
+
+
 def test_pasting_takes_plain_text_only(composer):
     source = QMimeData()
     source.setHtml("<b>bold</b>")
