@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +44,10 @@ class ModelRoom:
     server: HubServer
     folder: Path
     hub: HubWorker
+    fits: FitQueue
     bridge: EngineBridge
+    opener: ModelOpener
+    engine: FakeEngine
     opened: list[str] = field(default_factory=list)
 
     @property
@@ -72,7 +77,7 @@ MakeRoom = Callable[[], ModelRoom]
 def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[MakeRoom]:
     ring = keyring.get_keyring()
     keyring.set_keyring(keyring.backends.null.Keyring())
-    desks: list[ModelDesk] = []
+    rooms: list[ModelRoom] = []
     with hub_server() as server:
 
         def make_hub():
@@ -82,7 +87,8 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
 
         def make() -> ModelRoom:
             bridge = EngineBridge()
-            session = EngineSession(FakeEngine(bridge.post), bridge)
+            engine = FakeEngine(bridge.post)
+            session = EngineSession(engine, bridge)
             store = PreferencesStore(tmp_path / "preferences.json", lambda problem: pytest.fail(str(problem)))
             folder = tmp_path / "data" / "models"
             planners: list[FakePlanner] = []
@@ -102,14 +108,35 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             opened: list[str] = []
             opener = ModelOpener(session, lambda path: opened.append(str(path)))
             desk = ModelDesk(Theme(qapp), session, store, workers, opener, lambda sentence: sentence)
-            desks.append(desk)
-            return ModelRoom(desk, session, store, planners[0], server, folder, workers.hub, bridge, opened)
+            room = ModelRoom(
+                desk,
+                session,
+                store,
+                planners[0],
+                server,
+                folder,
+                workers.hub,
+                workers.fits,
+                bridge,
+                opener,
+                engine,
+                opened,
+            )
+            rooms.append(room)
+            return room
 
         yield make
-        for desk in desks:
-            desk.close()
-            desk.close_window()
+        for room in rooms:
+            room.desk.close()
+            room.desk.close_window()
+    # A thread that held the last reference to a QObject would delete it where it must not be.
+    for thread in threading.enumerate():
+        if thread.name in ("hub", "library", "model-header"):
+            thread.join(20)
+    QCoreApplication.processEvents()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    rooms.clear()
+    gc.collect()
     keyring.set_keyring(ring)
     qapp.setStyleSheet("")
 

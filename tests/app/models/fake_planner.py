@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.cache.plan import Choice, DevicePlan, Home, MemoryPlan
+from engine.cache.plan import Choice, DevicePlan, Fit, Home, MemoryPlan, Proposal
 from engine.errors import ErrorCode
-from engine.messages import ChooseSettings, Event, Failed, PlanMemory, SettingsChosen
+from engine.messages import Event, Failed, FindFit, FitFound, PlanMemory, SettingsChosen
 from engine.settings import CacheType, LoadSettings
 
 GIB = 2**30
@@ -34,6 +34,15 @@ def choice_of(path: str) -> Choice:
     return Choice(settings, plan, home, 33, True, (reason,))
 
 
+def fit_of(path: str) -> Fit:
+    """Large ones fit with a change, huge ones never, the others as they are."""
+    name = Path(path).name
+    if "huge" in name:
+        return Fit(None, ())
+    choice = choice_of(path)
+    return Fit(32_768, (Proposal(choice.settings, choice.plan),) if "large" in name else ())
+
+
 class FakePlanner:
     """Answers at once; ``asked`` has every question."""
 
@@ -44,10 +53,11 @@ class FakePlanner:
 
     def ask(self, question: PlanMemory) -> None:
         self.asked.append(question)
-        assert isinstance(question, ChooseSettings)
         if "refused" in question.path:
             code = ErrorCode.MODEL_ARCHITECTURE_UNKNOWN
             self._post(Failed(question.request_id, code, REFUSED))
+        elif isinstance(question, FindFit):
+            self._post(FitFound(question.request_id, fit_of(question.path)))
         else:
             self._post(SettingsChosen(question.request_id, choice_of(question.path)))
 

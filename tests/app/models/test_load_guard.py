@@ -1,0 +1,119 @@
+"""A load that would not fit asks first, and one that does never waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.models.load_guard import LoadGuard
+from engine.messages import LoadModel
+from engine.settings import GpuLayers, LoadSettings
+from tests.app.models.conftest import ModelRoom
+from tests.app.models.fake_planner import choice_of
+
+ASKED = LoadSettings(n_ctx=4096)
+
+
+@pytest.fixture
+def guarded(room: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> ModelRoom:
+    """A room whose opener has a guard, on a machine without free memory."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    room.opener.set_guard(LoadGuard(room.session, room.store, room.fits, parent))
+    set_free(monkeypatch, 0)
+    return room
+
+
+def set_free(monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=n_bytes))
+
+
+def box() -> QMessageBox | None:
+    shown = (one for one in QApplication.topLevelWidgets() if isinstance(one, QMessageBox) and one.isVisible())
+    return next(shown, None)
+
+
+def choose(text: str) -> None:
+    shown = box()
+    assert shown is not None
+    next(button for button in shown.buttons() if button.text().replace("&", "") == text).click()
+
+
+def loads(room: ModelRoom) -> list[tuple[str, LoadSettings]]:
+    return [(one.path, one.settings) for one in room.engine.sent if isinstance(one, LoadModel)]
+
+
+def test_what_clearly_fits_is_loaded_without_a_question(
+    guarded: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_free(monkeypatch, 1 << 40)
+    path = str(guarded.write("large.gguf"))
+    guarded.opener.open(path)
+    qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
+    assert guarded.planner.asked == []
+
+
+def test_what_fits_by_an_exact_plan_is_loaded(guarded: ModelRoom, qtbot: QtBot) -> None:
+    path = str(guarded.write("small.gguf"))
+    guarded.opener.open(path)
+    qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
+    assert len(guarded.planner.asked) == 1
+    assert box() is None
+
+
+def test_what_fits_with_a_change_is_offered_so(guarded: ModelRoom, qtbot: QtBot) -> None:
+    path = str(guarded.write("large.gguf"))
+    guarded.opener.open(path)
+    qtbot.waitUntil(lambda: box() is not None)
+    shown = box()
+    assert shown is not None
+    assert "32768 tokens" in shown.informativeText()
+    assert "K q8_0, V q8_0" in shown.informativeText()
+    assert loads(guarded) == []
+    assert shown.defaultButton().text().replace("&", "") == "Load so that it fits"
+    choose("Load so that it fits")
+    settings = choice_of(path).settings
+    assert loads(guarded) == [(path, settings)]
+    assert guarded.store.current.setup(path).load == settings
+
+
+@pytest.mark.parametrize(("answer", "n_loads"), [("Cancel", 0), ("Load all the same", 1)])
+def test_what_never_fits(guarded: ModelRoom, qtbot: QtBot, answer: str, n_loads: int) -> None:
+    path = str(guarded.write("huge.gguf"))
+    guarded.opener.open(path)
+    qtbot.waitUntil(lambda: box() is not None)
+    choose(answer)
+    assert loads(guarded) == [(path, LoadSettings())] * n_loads
+
+
+def test_what_the_planner_refuses_is_loaded_to_hear_why(guarded: ModelRoom, qtbot: QtBot) -> None:
+    path = str(guarded.write("refused.gguf"))
+    guarded.opener.open(path)
+    qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
+
+
+def test_only_the_newest_wish_counts(guarded: ModelRoom, qtbot: QtBot) -> None:
+    large, small = str(guarded.write("large.gguf")), str(guarded.write("small.gguf"))
+    guarded.opener.open(large)
+    qtbot.waitUntil(lambda: box() is not None)
+    guarded.opener.open(small)
+    qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [small])
+    choose("Load all the same")
+    assert [one for one, _ in loads(guarded)] == [small]
+
+
+def test_a_guess_is_only_taken_where_it_is_safe(guarded: ModelRoom, qtbot: QtBot, monkeypatch, tmp_path: Path) -> None:
+    guard = LoadGuard(guarded.session, guarded.store, guarded.fits, QWidget())
+    path = guarded.write("small.gguf")
+    assert not guard.is_sure(path, ASKED)
+    assert guard.is_sure(tmp_path / "missing.gguf", ASKED), "the load says what is wrong"
+    set_free(monkeypatch, 1 << 36)
+    assert guard.is_sure(path, ASKED)
+    assert not guard.is_sure(path, LoadSettings(n_ctx=2**31 - 1)), "a context beyond all memory"
+    assert guard.is_sure(path, LoadSettings(n_gpu_layers=GpuLayers.ALL)), "there is no GPU to overfill"
