@@ -35,6 +35,7 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0, or 1 with one sentence on standard error."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Answers are in any language, whatever the terminal says it can show.
@@ -52,18 +53,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.set_defaults(run=module.run)
     try:
         args = parser.parse_args(arguments)
-        return int(args.run(args))
+        code = int(args.run(args))
+        if sys.stdout is not None:
+            # Here, where a full disk can still be told.
+            sys.stdout.flush()
+        return code
     except EngineError as error:
         print(error.message, file=sys.stderr)
         if os.environ.get("KVASIR_DEBUG"):
             print(error.detail, file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # The reader of our output went away: nothing left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output went away.
+        _silence_output()
+        return 1
+    except OSError as error:
+        _silence_output()
+        where = error.filename or "the output"
+        print(f"Reading or writing {where} failed: {error.strerror or error}. Check the disk.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _fill_closed_streams() -> None:
+    """Open what a shell closed (``2>&-``): the next pipe would get its number, and native code prints into that."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number, which is this one; the engine's process needs it as well.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def _silence_output() -> None:
+    """Nothing is left to say, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_report(report: dict[str, object], table: str, *, as_json: bool) -> None:

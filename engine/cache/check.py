@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from engine.cache import geometry
+from engine.cache import geometry, window
+from engine.cache.memory import MemoryKind
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Notice, NoticeCode
 from engine.models.gguf import ModelInfo
-from engine.settings import FlashAttention, LoadSettings, checked
+from engine.settings import FlashAttention, LoadSettings, PolicySettings, checked
 
 WITHOUT_FLASH_ATTENTION = frozenset({"grok"})
 """Architectures whose flash attention llama.cpp switches off, whatever is asked."""
@@ -27,6 +28,19 @@ def check_load(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, t
         raise _refused("This model doesn't say how long a text it was trained for: set a context window.", settings)
     _check_types(info, settings)
     return _clamped(info, settings)
+
+
+def check_policy_of_model(info: ModelInfo, load: LoadSettings, policy: PolicySettings) -> None:
+    """Refuse a policy that the model's memory or the context window rules out; raises EngineError(SETTING_INVALID).
+
+    Asked before a load, of the header; asked again of the context that was made, which may know better.
+    """
+    kind = MemoryKind.ATTENTION
+    if info.recurrent_layers:
+        kind = MemoryKind.RECURRENT if info.is_recurrent else MemoryKind.HYBRID
+    n_ctx = load.n_ctx or info.n_ctx_train
+    if n_ctx > 0:
+        window.check_policy(checked(policy), kind, geometry.n_cells(n_ctx))
 
 
 def types_must_match(info: ModelInfo) -> bool:

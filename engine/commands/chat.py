@@ -30,7 +30,6 @@ from engine.messages import (
     TextGenerated,
     TextKind,
 )
-from engine.models.gguf import read_model_info, require_chat_model
 from engine.options import EngineOptions
 from engine.settings import SamplingSettings
 from engine.text.chat import Message
@@ -53,8 +52,7 @@ def run(args: argparse.Namespace) -> int:
     """Chat until the input ends; raises EngineError for what can't be done."""
     path = options.model_path(args)
     load, policy, sampling = options.load_settings(args), options.policy_settings(args), options.sampling_settings(args)
-    # What the header tells is told before a process is started.
-    require_chat_model(read_model_info(path))
+    options.require_chat(path, load, policy)
     with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
         options_ = EngineOptions(log_path=str(Path(folder) / "engine.log"), rpc_servers=tuple(args.rpc))
         chat = CommandLineChat(options_, as_json=args.json)
@@ -63,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
             chat.load(LoadModel(chat.client.next_request_id(), str(path), load))
             if args.system:
                 chat.messages.append(Message("system", args.system))
-            for text in typed_lines(sys.stdin.buffer):
+            for text in typed_lines(() if sys.stdin is None else sys.stdin.buffer):
                 chat.ask(text, Generate(0, CHAT_ID, (), sampling, policy))
         finally:
             chat.client.close()

@@ -7,6 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from engine.cache.check import check_policy_of_model
+from engine.models.gguf import read_model_info, require_chat_model
 from engine.models.starter import STARTER, starter_path
 from engine.settings import (
     Declaration,
@@ -92,3 +94,10 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def model_path(args: argparse.Namespace) -> Path:
     """The file that MODEL names; raises EngineError(STARTER_MISSING)."""
     return starter_path() if args.model == STARTER else Path(args.model)
+
+
+def require_chat(path: Path, load: LoadSettings, policy: PolicySettings) -> None:
+    """Say what the header tells before a process is started for it; raises EngineError."""
+    info = read_model_info(path)
+    require_chat_model(info)
+    check_policy_of_model(info, load, policy)

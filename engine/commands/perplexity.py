@@ -34,7 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the report; raises EngineError."""
     path = options.model_path(args)
-    report = run_isolated(_measure, path, args.policy, read_text(Path(args.text)), args.tokens, *_settings(args))
+    if args.tokens is not None and args.tokens < 2:
+        raise EngineError(ErrorCode.SETTING_INVALID, "Use at least 2 tokens: the first one is not predicted.")
+    load, policy = _settings(args)
+    options.require_chat(path, load, policy)
+    text = read_text(Path(args.text))
+    report = run_isolated(_measure, path, args.policy, text, args.tokens, load, policy)
     print(json.dumps(report) if args.json else _table(report))
     return 0
 
@@ -56,9 +61,12 @@ def _settings(args: argparse.Namespace) -> tuple[LoadSettings, PolicySettings]:
 def read_text(path: Path) -> str:
     """A text file's content; raises EngineError for what is no text."""
     try:
-        if path.stat().st_size > TEXT_BYTES_MAX:
+        with path.open("rb") as file:
+            # A pipe or a device has no size to ask for.
+            content = file.read(TEXT_BYTES_MAX + 1)
+        if len(content) > TEXT_BYTES_MAX:
             raise EngineError(ErrorCode.SETTING_INVALID, f"{path.name} is larger than 64 MiB: give a part of it.")
-        return path.read_text("utf-8")
+        return content.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise EngineError(
             ErrorCode.SETTING_INVALID, f"{path.name} can't be read: {error.strerror}.", str(error)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import socket
 import sys
 
 from engine.errors import EngineError, ErrorCode
@@ -21,11 +23,32 @@ def run(args: argparse.Namespace) -> int:
     """Serve until the process is ended."""
     if not 0 < args.port < 65_536 or (args.threads is not None and not 0 < args.threads <= 512):
         raise EngineError(ErrorCode.SETTING_INVALID, "Use a port from 1 to 65535 and from 1 to 512 threads.")
+    address = _free_address(args.host, args.port)
     from engine.native.backend import physical_cores
     from engine.native.devices import Ggml
 
     ggml = Ggml()
     ggml.load_backends()
     print(f"RPC worker at {args.host}:{args.port}; end it with Ctrl+C.", file=sys.stderr)
-    ggml.serve_rpc(f"{args.host}:{args.port}", args.threads or physical_cores())
-    return 0
+    # llama.cpp serves without coming back to Python, which would see the signal only then.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    ggml.serve_rpc(f"{address}:{args.port}", args.threads or physical_cores())
+    raise EngineError(ErrorCode.BACKEND_MISSING, f"The RPC worker at {args.host}:{args.port} ended by itself.")
+
+
+def _free_address(host: str, port: int) -> str:
+    """The IPv4 address of ``host``, where llama.cpp can listen: it takes no names, and only logs what goes wrong.
+
+    Raises EngineError(SETTING_INVALID).
+    """
+    try:
+        address = socket.gethostbyname(host)
+        socket.create_server((address, port)).close()
+    except (OSError, UnicodeError) as error:
+        raise EngineError(
+            ErrorCode.SETTING_INVALID,
+            f"An RPC worker can't listen at {host}:{port}: {getattr(error, 'strerror', None) or error}. "
+            "Choose another --port, or an IPv4 address of this machine as --host.",
+            repr(error),
+        ) from error
+    return address

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.cache.manager import CacheManager
+from engine.errors import EngineError, ErrorCode
 from engine.native.backend import NativeContext
-from engine.settings import PolicySettings
+from engine.settings import Policy, PolicySettings
 from engine.text.chat import Prompt, Turn
 
 BLOCK_TOKENS = 128
@@ -48,12 +49,20 @@ def measure(
     """Feed ``tokens`` as a stream and sum up how surprising each was to the model that saw what the policy left.
 
     Between two evictions tokens go in blocks; what each of them can see is the same as one by one, as in the streaming
-    evaluation of StreamingLLM (Xiao et al. 2024, section 4.1). ``renumber_at`` sets the position before which what is
+    evaluation of StreamingLLM (Xiao et al. 2024, section 4.1). Raises EngineError(SETTING_INVALID) for a text that does
+    not fit where nothing may be evicted. ``renumber_at`` sets the position before which what is
     kept gets low positions: the capacity renumbers with every eviction, as llama.cpp's own context shift does.
     """
     manager = CacheManager(context, renumber_at=renumber_at)
     turn = Turn(0, 1, "user", None)
     manager.begin(Prompt(tuple(tokens[:1]), (turn,)), policy)
+    capacity = manager.limits.capacity
+    if manager.limits.policy is Policy.STOP and len(tokens) > capacity:
+        raise EngineError(
+            ErrorCode.SETTING_INVALID,
+            f"The text has {len(tokens)} tokens, and {capacity} can be kept: measure only the first {capacity}, "
+            "or let a policy evict.",
+        )
     started = time.perf_counter()
     for _done in manager.feed():
         pass

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from engine.errors import EngineError
 from engine.lab.perplexity import measure
 from engine.settings import Policy, PolicySettings
 from tests.native.contexts import ContextMaker, native_log, new_context
@@ -66,3 +67,10 @@ def test_renumbering_with_every_eviction_happens_only_when_asked(new_context: Co
 def test_one_token_has_no_perplexity(new_context: ContextMaker) -> None:
     result = measure(new_context(SPEC), TEXT[:1], PolicySettings(), n_before=1)
     assert (result.perplexity, result.perplexity_after) == (None, None)
+
+
+def test_a_text_that_does_not_fit_is_refused_where_nothing_may_be_evicted(new_context: ContextMaker) -> None:
+    policy = PolicySettings(policy=Policy.STOP)
+    assert len(measure(new_context(SPEC), TEXT[:256], policy, n_before=1).losses) == 255
+    with pytest.raises(EngineError, match="257 tokens, and 256"):
+        measure(new_context(SPEC), TEXT[:257], policy, n_before=1)

@@ -1,0 +1,107 @@
+"""The command line without an engine: what is refused before a process is started, and where output can't go."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from engine.__main__ import main
+from engine.client import EngineClient
+from engine.commands import perplexity
+from engine.errors import EngineError
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """`refused(*arguments)`: the one sentence that the command ends with."""
+
+    def run(*arguments: str) -> str:
+        assert main(list(arguments)) == 1
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert shown.err.count("\n") == 1
+        return shown.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arch", "policy", "words"),
+    [
+        ("mamba", ("--policy", "sinks"), "recurrent"),
+        ("lfm2", ("--policy", "window"), "hybrid"),
+        ("llama", ("--n-ctx", "300", "--n-window", "600"), "there are 512"),
+        ("llama", ("--n-window", "16", "--n-evict", "16"), "at most 15"),
+    ],
+)
+def test_an_impossible_policy_is_refused_by_the_header_alone(
+    tiny_model: Callable[..., Path],
+    refused: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    arch: str,
+    policy: tuple[str, ...],
+    words: str,
+) -> None:
+    model = tiny_model(arch=arch, n_head_kv=(0, 2) if arch == "lfm2" else 2)
+    monkeypatch.setattr(EngineClient, "start", lambda _: pytest.fail("an engine was started to find out"))
+    assert words in refused("chat", str(model), *policy)
+
+
+def test_what_the_text_can_not_be_is_said(
+    tiny_model: Callable[..., Path], refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_bytes(b"a text\r\nof two lines")
+    assert perplexity.read_text(text) == "a text\nof two lines"
+    for tokens in ("-1", "0", "1"):
+        assert "at least 2 tokens" in refused("perplexity", str(tiny_model()), str(text), "--tokens", tokens)
+    monkeypatch.setattr(perplexity, "TEXT_BYTES_MAX", 1000)
+    text.write_bytes(b"a" * 1001)
+    assert "larger than" in refused("perplexity", str(tiny_model()), str(text))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no device without an end here")
+def test_a_device_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(perplexity, "TEXT_BYTES_MAX", 1000)
+    with pytest.raises(EngineError, match="larger than"):
+        perplexity.read_text(Path("/dev/zero"))
+
+
+def test_an_rpc_worker_that_can_not_listen_is_an_error(refused: Callable[..., str]) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = str(taken.getsockname()[1])
+        assert f"can't listen at 127.0.0.1:{port}" in refused("rpc-worker", "--port", port)
+    for host in ("::1", "a" * 70 + ".b"):
+        assert "as --host" in refused("rpc-worker", "--host", host)
+
+
+def run_closed(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = f'exec "$0" -m engine "$@" {redirection}'
+    return subprocess.run(
+        ["sh", "-c", command, sys.executable, *arguments], capture_output=True, text=True, input="abc\n", check=False
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_a_full_disk_is_a_sentence(tiny_model: Callable[..., Path]) -> None:
+    done = run_closed(">/dev/full", "inspect", str(tiny_model()), "--json")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams are closed by a shell")
+@pytest.mark.parametrize(("redirection", "answers"), [("2>&-", True), (">&-", False), ("<&-", False)])
+def test_a_closed_stream_costs_the_engine_nothing(
+    tiny_model: Callable[..., Path], redirection: str, answers: bool
+) -> None:
+    done = run_closed(redirection, "chat", str(tiny_model()), "--json", "--max-tokens", "2", "--n-ctx", "256")
+    assert (done.returncode, '"Finished"' in done.stdout) == (0, answers)
+    assert "Traceback" not in done.stderr
