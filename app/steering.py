@@ -113,6 +113,8 @@ class Steering(QObject):
     def attach(self, chat: ChatSession, transcript: Transcript, composer: Composer, notices: Notices) -> None:
         """The open chat, where it is shown and typed, and where news is told."""
         self._chat, self._transcript, self._composer, self._notices = chat, transcript, composer, notices
+        chat.opened.connect(lambda: self.cache_panel.show_chat(chat.open_chat.head.id))
+        self.cache_panel.show_chat(chat.open_chat.head.id)
 
     def load_settings(self, path: str) -> LoadSettings:
         """What the model of this file is to be loaded with."""

@@ -43,6 +43,7 @@ class CellsSection(Section):
         super().__init__(theme)
         self.text_of: TextOf = lambda _span, _index: ""
         self._facts = CacheFacts()
+        self._chat_id: str | None = None
         self._pointed: tuple[range, CellPlace | None] | None = None
         self._used = QLabel(NOTHING)
         self._used.setObjectName("cellsUsed")
@@ -90,6 +91,11 @@ class CellsSection(Section):
         if (facts.usage, facts.model) != (self._facts.usage, self._facts.model):
             self._facts = facts
             self.render_facts()
+
+    def show_chat(self, chat_id: str) -> None:
+        """Which chat is open: the cells may hold another one."""
+        self._chat_id = chat_id
+        self._render_words()
 
     def restyle(self) -> None:
         """Take the fonts and colours in force."""
@@ -151,8 +157,7 @@ class CellsSection(Section):
     def _render_words(self) -> None:
         """Two lines that are always there, so that nothing jumps."""
         if self._pointed is None:
-            n_left = self._facts.usage.n_until_eviction if self._facts.usage is not None else None
-            self._where.set_line("" if n_left is None else self.tr("Next eviction in %Ln token(s)", "", n_left))
+            self._where.set_line(self._outlook())
             self._words.set_line("")
             return
         cells, place = self._pointed
@@ -172,6 +177,16 @@ class CellsSection(Section):
         self._where.set_line(" · ".join(parts))
         text = self.text_of(place.span, place.index)
         self._words.set_line(self._owner(place.span) + (f": “{text}”" if text else ""))
+
+    def _outlook(self) -> str:
+        usage = self._facts.usage
+        if usage is None:
+            return ""
+        if self._chat_id not in (None, usage.chat_id):
+            return self.tr("These cells hold another chat")
+        if usage.n_until_eviction is None:
+            return ""
+        return self.tr("Next eviction in %Ln token(s)", "", usage.n_until_eviction)
 
     def _owner(self, span: Span) -> str:
         name = {"system": self.tr("System"), "user": self.tr("You"), "assistant": self.tr("Assistant")}.get(

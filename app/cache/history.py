@@ -64,10 +64,6 @@ class History:
         while self.marks and now - self.marks[0][0] > SPAN_S:
             self.marks.popleft()
 
-    def clear(self) -> None:
-        """Another chat, or another model."""
-        self._before = None
-
     def span_s(self, now: float) -> float:
         """How much time is worth showing: what there is, from half a minute to SPAN_S."""
         age = now - self.moments[0].at if self.moments else 0.0

@@ -84,10 +84,9 @@ class CachePanel(QScrollArea):
             self._timeline.add(event.usage)
         self._show(self._facts.after(event))
 
-    def clear(self) -> None:
-        """A new chat: the model stays, what was used does not."""
-        self._timeline.history.clear()
-        self._show(CacheFacts(model=self._facts.model, load=self._facts.load))
+    def show_chat(self, chat_id: str) -> None:
+        """Which chat is open."""
+        self._cells.show_chat(chat_id)
 
     def show_samples(self, samples: tuple[DeviceSample, ...]) -> None:
         """What the devices look like now."""

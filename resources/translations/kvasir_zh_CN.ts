@@ -432,6 +432,10 @@
 <context>
     <name>CellsSection</name>
     <message>
+        <source>These cells hold another chat</source>
+        <translation>这些单元里是另一个对话</translation>
+    </message>
+    <message>
         <source>Cells</source>
         <translation>缓存单元</translation>
     </message>
@@ -803,6 +807,91 @@
     <message>
         <source>As it would be: weights, KV, compute, and what stays free</source>
         <translation>之后：权重、KV、计算，以及剩余空闲</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadsPage</name>
+    <message>
+        <source>Downloads</source>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>Nothing is being downloaded.</source>
+        <translation>没有正在进行的下载。</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Stop for now; what is there stays</source>
+        <translation>暂时停止；已下载的部分会保留</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Go on where it stopped; what is there is checked and kept</source>
+        <translation>从停下的地方继续；已有的部分会校验并保留</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>Load it with settings that fit the free memory</source>
+        <translation>用适合空闲内存的设置加载</translation>
+    </message>
+    <message>
+        <source>Take it off this list; the model stays</source>
+        <translation>从列表中移除；模型文件保留</translation>
+    </message>
+    <message>
+        <source>Give up, and delete what is there</source>
+        <translation>放弃，并删除已下载的部分</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} / {1}</translation>
+    </message>
+    <message>
+        <source>{0} per second</source>
+        <translation>每秒 {0}</translation>
+    </message>
+    <message>
+        <source>less than a minute left</source>
+        <translation>剩余不到一分钟</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln minute(s) left</source>
+        <translation>
+            <numerusform>剩余 %Ln 分钟</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{0} hours left</source>
+        <translation>剩余 {0} 小时</translation>
+    </message>
+    <message>
+        <source>Waits for its turn</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>Checking what is there already</source>
+        <translation>正在校验已有的部分</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>Complete, and its checksum is right</source>
+        <translation>已完成，校验和正确</translation>
     </message>
 </context>
 <context>
@@ -1231,6 +1320,10 @@
         <translation>可用 {0}，共 {1}</translation>
     </message>
     <message>
+        <source>{0} is built in, but it found no graphics card; its driver may be missing.</source>
+        <translation>已内置 {0}，但没有找到显卡；可能缺少其驱动程序。</translation>
+    </message>
+    <message>
         <source>This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) builds one that uses a graphics card.</source>
         <translation>此 llama.cpp 构建只用 CPU 计算。“make run GPU=vulkan”（或 cuda、metal、hip）可构建使用显卡的版本。</translation>
     </message>
@@ -1276,6 +1369,97 @@
     <message>
         <source>Something went wrong in the window. Your text is safe; the details help to report it.</source>
         <translation>窗口出错。你的文字没有丢失；详情有助于报告问题。</translation>
+    </message>
+</context>
+<context>
+    <name>FindPage</name>
+    <message>
+        <source>Nothing found: try fewer words, or paste owner/name.</source>
+        <translation>没有找到：请减少关键词，或粘贴“所有者/名称”。</translation>
+    </message>
+    <message>
+        <source>Asking…</source>
+        <translation>正在查询…</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+    <message>
+        <source>Search, or paste owner/name or the address of a model</source>
+        <translation>搜索，或粘贴“所有者/名称”或模型地址</translation>
+    </message>
+    <message>
+        <source>Search for models</source>
+        <translation>搜索模型</translation>
+    </message>
+    <message>
+        <source>Asks the model hub; only these words leave this computer</source>
+        <translation>向模型站点查询；只有这些词会离开这台电脑</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>Ask the model hub for GGUF models</source>
+        <translation>向模型站点查询 GGUF 模型</translation>
+    </message>
+    <message>
+        <source>Access token…</source>
+        <translation>访问令牌…</translation>
+    </message>
+    <message>
+        <source>For gated and private models; kept in the system&apos;s keyring</source>
+        <translation>用于需授权或私有的模型；保存在系统密钥环中</translation>
+    </message>
+    <message>
+        <source>Repositories</source>
+        <translation>仓库</translation>
+    </message>
+    <message>
+        <source>Choose a repository to see its files, and whether they fit this computer.</source>
+        <translation>选择一个仓库，查看其中的文件以及它们是否适合这台电脑。</translation>
+    </message>
+    <message>
+        <source>Suggested for this computer · {0}</source>
+        <translation>推荐给这台电脑 · {0}</translation>
+    </message>
+    <message>
+        <source>{0} downloads</source>
+        <translation>{0} 次下载</translation>
+    </message>
+    <message>
+        <source>gated</source>
+        <translation>需授权</translation>
+    </message>
+    <message>
+        <source>There is no GGUF model in it: look for one whose name ends in GGUF.</source>
+        <translation>其中没有 GGUF 模型：请查找名称以 GGUF 结尾的仓库。</translation>
+    </message>
+    <message>
+        <source>{0} files</source>
+        <translation>{0} 个文件</translation>
+    </message>
+    <message>
+        <source>Does it fit?</source>
+        <translation>放得下吗？</translation>
+    </message>
+    <message>
+        <source>Read the header of the file, a few megabytes, and plan what it would take</source>
+        <translation>读取文件头（几兆字节），并计算它会占用多少</translation>
+    </message>
+    <message>
+        <source>Added</source>
+        <translation>已添加</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>Download {0}</source>
+        <translation>下载 {0}</translation>
     </message>
 </context>
 <context>
@@ -1528,6 +1712,116 @@
     </message>
 </context>
 <context>
+    <name>LibraryPage</name>
+    <message>
+        <source>On this computer</source>
+        <translation>本机</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Show only models whose name has these words</source>
+        <translation>只显示名称含有这些词的模型</translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation>添加文件夹…</translation>
+    </message>
+    <message>
+        <source>List the models of another folder too; nothing in it is changed</source>
+        <translation>也列出另一个文件夹中的模型；不会改动其中的内容</translation>
+    </message>
+    <message>
+        <source>Kvasir&apos;s folder</source>
+        <translation>Kvasir 的文件夹</translation>
+    </message>
+    <message>
+        <source>Open the folder that downloads go to</source>
+        <translation>打开存放下载的文件夹</translation>
+    </message>
+    <message>
+        <source>There are no models here yet. Download one under “Find”, put a GGUF file into Kvasir&apos;s folder, or add a folder that has some. LM Studio&apos;s, Ollama&apos;s and the Hugging Face cache&apos;s are listed by themselves.</source>
+        <translation>这里还没有模型。请在“查找”中下载一个，将 GGUF 文件放入 Kvasir 的文件夹，或添加一个含有模型的文件夹。LM Studio、Ollama 和 Hugging Face 缓存中的模型会自动列出。</translation>
+    </message>
+    <message>
+        <source>Loaded</source>
+        <translation>已加载</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>Load it as the line says; the chat stays, the model before it is given up first</source>
+        <translation>按这一行所说的设置加载；对话保留，之前的模型会先被释放</translation>
+    </message>
+    <message>
+        <source>{0} B parameters</source>
+        <translation>{0} B 参数</translation>
+    </message>
+    <message>
+        <source>trained for {0} tokens</source>
+        <translation>训练长度 {0} 个词元</translation>
+    </message>
+    <message>
+        <source>{0}: {1} of KV per 1,000 tokens</source>
+        <translation>{0}：每 1,000 个词元 {1} KV</translation>
+    </message>
+    <message>
+        <source>no licence named</source>
+        <translation>未注明许可证</translation>
+    </message>
+    <message>
+        <source>Kvasir</source>
+        <translation>Kvasir</translation>
+    </message>
+    <message>
+        <source>added folder</source>
+        <translation>添加的文件夹</translation>
+    </message>
+</context>
+<context>
+    <name>LoadGuard</name>
+    <message>
+        <source>“{0}” does not fit into the free memory with its settings.</source>
+        <translation>按当前设置，空闲内存放不下“{0}”。</translation>
+    </message>
+    <message>
+        <source>It fits with these: {0}.</source>
+        <translation>用以下设置可以放下：{0}。</translation>
+    </message>
+    <message>
+        <source>Load so that it fits</source>
+        <translation>用放得下的设置加载</translation>
+    </message>
+    <message>
+        <source>No settings make it fit: a smaller file of it may.</source>
+        <translation>没有设置能让它放下：更小的文件也许可以。</translation>
+    </message>
+    <message>
+        <source>Load all the same</source>
+        <translation>仍然加载</translation>
+    </message>
+    <message>
+        <source>Other programs may become slow, or the load may fail</source>
+        <translation>其他程序可能变慢，加载也可能失败</translation>
+    </message>
+    <message>
+        <source>{0} tokens</source>
+        <translation>{0} 个词元</translation>
+    </message>
+    <message>
+        <source>K {0}, V {1}</source>
+        <translation>K {0}，V {1}</translation>
+    </message>
+    <message>
+        <source>{0} layers on the GPU</source>
+        <translation>GPU 上 {0} 层</translation>
+    </message>
+</context>
+<context>
     <name>MainWindow</name>
     <message>
         <source>Drop a .gguf file to load it, or other files to attach them</source>
@@ -1618,6 +1912,33 @@
     </message>
 </context>
 <context>
+    <name>ModelDesk</name>
+    <message>
+        <source>“{0}” does not fit into the free memory.</source>
+        <translation>空闲内存放不下“{0}”。</translation>
+    </message>
+    <message>
+        <source>Load all the same</source>
+        <translation>仍然加载</translation>
+    </message>
+    <message>
+        <source>With the shortest context; other programs may become slow, or the load may fail</source>
+        <translation>使用最短的上下文；其他程序可能变慢，加载也可能失败</translation>
+    </message>
+    <message>
+        <source>Add a folder of models</source>
+        <translation>添加模型文件夹</translation>
+    </message>
+    <message>
+        <source>Access token</source>
+        <translation>访问令牌</translation>
+    </message>
+    <message>
+        <source>For gated and private models. It is kept in the system&apos;s keyring; leave it empty to forget it.</source>
+        <translation>用于需授权或私有的模型。它保存在系统密钥环中；留空则删除。</translation>
+    </message>
+</context>
+<context>
     <name>ModelPicker</name>
     <message>
         <source>Loading {0} · {1}</source>
@@ -1674,6 +1995,13 @@
     <message>
         <source>Find models on the hub, and download those that fit</source>
         <translation>在站点上查找模型，并下载放得下的</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsWindow</name>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
     </message>
 </context>
 <context>
@@ -2703,6 +3031,13 @@
     </message>
 </context>
 <context>
+    <name>Steering</name>
+    <message>
+        <source>The llama-server command is in the clipboard.</source>
+        <translation>llama-server 命令已复制到剪贴板。</translation>
+    </message>
+</context>
+<context>
     <name>Timeline</name>
     <message>
         <source>The last five minutes</source>
@@ -2717,13 +3052,6 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>{0} tok/s</source>
         <translation>{0} 词元/秒</translation>
-    </message>
-</context>
-<context>
-    <name>Steering</name>
-    <message>
-        <source>The llama-server command is in the clipboard.</source>
-        <translation>llama-server 命令已复制到剪贴板。</translation>
     </message>
 </context>
 <context>
@@ -3018,10 +3346,6 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>入门模型、最近用过的模型，或你自己的 GGUF 文件</translation>
     </message>
     <message>
-        <source>There is no model yet. Everything stays on this computer.</source>
-        <translation>还没有模型。一切都留在这台电脑上。</translation>
-    </message>
-    <message>
         <source>The engine has stopped. Choose a model to start it again.</source>
         <translation>引擎已停止。选择模型即可重新启动。</translation>
     </message>
@@ -3065,326 +3389,6 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>The text of this file goes into the message. The model reads it once; it then stays in the cache.</source>
         <translation>此文件的文字会放进消息。模型只读取一次，之后留在缓存中。</translation>
-    </message>
-</context>
-<context>
-    <name>DownloadsPage</name>
-    <message>
-        <source>Downloads</source>
-        <translation>下载</translation>
-    </message>
-    <message>
-        <source>Nothing is being downloaded.</source>
-        <translation>没有正在进行的下载。</translation>
-    </message>
-    <message>
-        <source>Pause</source>
-        <translation>暂停</translation>
-    </message>
-    <message>
-        <source>Stop for now; what is there stays</source>
-        <translation>暂时停止；已下载的部分会保留</translation>
-    </message>
-    <message>
-        <source>Try again</source>
-        <translation>重试</translation>
-    </message>
-    <message>
-        <source>Resume</source>
-        <translation>继续</translation>
-    </message>
-    <message>
-        <source>Go on where it stopped; what is there is checked and kept</source>
-        <translation>从停下的地方继续；已有的部分会校验并保留</translation>
-    </message>
-    <message>
-        <source>Load</source>
-        <translation>加载</translation>
-    </message>
-    <message>
-        <source>Load it with settings that fit the free memory</source>
-        <translation>用适合空闲内存的设置加载</translation>
-    </message>
-    <message>
-        <source>Take it off this list; the model stays</source>
-        <translation>从列表中移除；模型文件保留</translation>
-    </message>
-    <message>
-        <source>Give up, and delete what is there</source>
-        <translation>放弃，并删除已下载的部分</translation>
-    </message>
-    <message>
-        <source>{0} of {1}</source>
-        <translation>{0} / {1}</translation>
-    </message>
-    <message>
-        <source>{0} per second</source>
-        <translation>每秒 {0}</translation>
-    </message>
-    <message>
-        <source>less than a minute left</source>
-        <translation>剩余不到一分钟</translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln minute(s) left</source>
-        <translation>
-            <numerusform>剩余 %Ln 分钟</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>{0} hours left</source>
-        <translation>剩余 {0} 小时</translation>
-    </message>
-    <message>
-        <source>Waits for its turn</source>
-        <translation>等待中</translation>
-    </message>
-    <message>
-        <source>Checking what is there already</source>
-        <translation>正在校验已有的部分</translation>
-    </message>
-    <message>
-        <source>Paused</source>
-        <translation>已暂停</translation>
-    </message>
-    <message>
-        <source>Complete, and its checksum is right</source>
-        <translation>已完成，校验和正确</translation>
-    </message>
-</context>
-<context>
-    <name>FindPage</name>
-    <message>
-        <source>Nothing found: try fewer words, or paste owner/name.</source>
-        <translation>没有找到：请减少关键词，或粘贴“所有者/名称”。</translation>
-    </message>
-    <message>
-        <source>Asking…</source>
-        <translation>正在查询…</translation>
-    </message>
-    <message>
-        <source>Find</source>
-        <translation>查找</translation>
-    </message>
-    <message>
-        <source>Search, or paste owner/name or the address of a model</source>
-        <translation>搜索，或粘贴“所有者/名称”或模型地址</translation>
-    </message>
-    <message>
-        <source>Search for models</source>
-        <translation>搜索模型</translation>
-    </message>
-    <message>
-        <source>Asks the model hub; only these words leave this computer</source>
-        <translation>向模型站点查询；只有这些词会离开这台电脑</translation>
-    </message>
-    <message>
-        <source>Search</source>
-        <translation>搜索</translation>
-    </message>
-    <message>
-        <source>Ask the model hub for GGUF models</source>
-        <translation>向模型站点查询 GGUF 模型</translation>
-    </message>
-    <message>
-        <source>Access token…</source>
-        <translation>访问令牌…</translation>
-    </message>
-    <message>
-        <source>For gated and private models; kept in the system&apos;s keyring</source>
-        <translation>用于需授权或私有的模型；保存在系统密钥环中</translation>
-    </message>
-    <message>
-        <source>Repositories</source>
-        <translation>仓库</translation>
-    </message>
-    <message>
-        <source>Choose a repository to see its files, and whether they fit this computer.</source>
-        <translation>选择一个仓库，查看其中的文件以及它们是否适合这台电脑。</translation>
-    </message>
-    <message>
-        <source>Suggested for this computer · {0}</source>
-        <translation>推荐给这台电脑 · {0}</translation>
-    </message>
-    <message>
-        <source>{0} downloads</source>
-        <translation>{0} 次下载</translation>
-    </message>
-    <message>
-        <source>gated</source>
-        <translation>需授权</translation>
-    </message>
-    <message>
-        <source>There is no GGUF model in it: look for one whose name ends in GGUF.</source>
-        <translation>其中没有 GGUF 模型：请查找名称以 GGUF 结尾的仓库。</translation>
-    </message>
-    <message>
-        <source>{0} files</source>
-        <translation>{0} 个文件</translation>
-    </message>
-    <message>
-        <source>Does it fit?</source>
-        <translation>放得下吗？</translation>
-    </message>
-    <message>
-        <source>Read the header of the file, a few megabytes, and plan what it would take</source>
-        <translation>读取文件头（几兆字节），并计算它会占用多少</translation>
-    </message>
-    <message>
-        <source>Added</source>
-        <translation>已添加</translation>
-    </message>
-    <message>
-        <source>Download</source>
-        <translation>下载</translation>
-    </message>
-    <message>
-        <source>Download {0}</source>
-        <translation>下载 {0}</translation>
-    </message>
-</context>
-<context>
-    <name>LibraryPage</name>
-    <message>
-        <source>On this computer</source>
-        <translation>本机</translation>
-    </message>
-    <message>
-        <source>Filter</source>
-        <translation>筛选</translation>
-    </message>
-    <message>
-        <source>Show only models whose name has these words</source>
-        <translation>只显示名称含有这些词的模型</translation>
-    </message>
-    <message>
-        <source>Add a folder…</source>
-        <translation>添加文件夹…</translation>
-    </message>
-    <message>
-        <source>List the models of another folder too; nothing in it is changed</source>
-        <translation>也列出另一个文件夹中的模型；不会改动其中的内容</translation>
-    </message>
-    <message>
-        <source>Kvasir&apos;s folder</source>
-        <translation>Kvasir 的文件夹</translation>
-    </message>
-    <message>
-        <source>Open the folder that downloads go to</source>
-        <translation>打开存放下载的文件夹</translation>
-    </message>
-    <message>
-        <source>There are no models here yet. Download one under “Find”, put a GGUF file into Kvasir&apos;s folder, or add a folder that has some. LM Studio&apos;s, Ollama&apos;s and the Hugging Face cache&apos;s are listed by themselves.</source>
-        <translation>这里还没有模型。请在“查找”中下载一个，将 GGUF 文件放入 Kvasir 的文件夹，或添加一个含有模型的文件夹。LM Studio、Ollama 和 Hugging Face 缓存中的模型会自动列出。</translation>
-    </message>
-    <message>
-        <source>Loaded</source>
-        <translation>已加载</translation>
-    </message>
-    <message>
-        <source>Load</source>
-        <translation>加载</translation>
-    </message>
-    <message>
-        <source>Load it as the line says; the chat stays, the model before it is given up first</source>
-        <translation>按这一行所说的设置加载；对话保留，之前的模型会先被释放</translation>
-    </message>
-    <message>
-        <source>{0} B parameters</source>
-        <translation>{0} B 参数</translation>
-    </message>
-    <message>
-        <source>trained for {0} tokens</source>
-        <translation>训练长度 {0} 个词元</translation>
-    </message>
-    <message>
-        <source>{0}: {1} of KV per 1,000 tokens</source>
-        <translation>{0}：每 1,000 个词元 {1} KV</translation>
-    </message>
-    <message>
-        <source>no licence named</source>
-        <translation>未注明许可证</translation>
-    </message>
-    <message>
-        <source>Kvasir</source>
-        <translation>Kvasir</translation>
-    </message>
-    <message>
-        <source>added folder</source>
-        <translation>添加的文件夹</translation>
-    </message>
-</context>
-<context>
-    <name>ModelDesk</name>
-    <message>
-        <source>“{0}” does not fit into the free memory.</source>
-        <translation>空闲内存放不下“{0}”。</translation>
-    </message>
-    <message>
-        <source>Load all the same</source>
-        <translation>仍然加载</translation>
-    </message>
-    <message>
-        <source>With the shortest context; other programs may become slow, or the load may fail</source>
-        <translation>使用最短的上下文；其他程序可能变慢，加载也可能失败</translation>
-    </message>
-    <message>
-        <source>Add a folder of models</source>
-        <translation>添加模型文件夹</translation>
-    </message>
-    <message>
-        <source>Access token</source>
-        <translation>访问令牌</translation>
-    </message>
-    <message>
-        <source>For gated and private models. It is kept in the system&apos;s keyring; leave it empty to forget it.</source>
-        <translation>用于需授权或私有的模型。它保存在系统密钥环中；留空则删除。</translation>
-    </message>
-</context>
-<context>
-    <name>ModelsWindow</name>
-    <message>
-        <source>Models</source>
-        <translation>模型</translation>
-    </message>
-</context>
-<context>
-    <name>LoadGuard</name>
-    <message>
-        <source>“{0}” does not fit into the free memory with its settings.</source>
-        <translation>按当前设置，空闲内存放不下“{0}”。</translation>
-    </message>
-    <message>
-        <source>It fits with these: {0}.</source>
-        <translation>用以下设置可以放下：{0}。</translation>
-    </message>
-    <message>
-        <source>Load so that it fits</source>
-        <translation>用放得下的设置加载</translation>
-    </message>
-    <message>
-        <source>No settings make it fit: a smaller file of it may.</source>
-        <translation>没有设置能让它放下：更小的文件也许可以。</translation>
-    </message>
-    <message>
-        <source>Load all the same</source>
-        <translation>仍然加载</translation>
-    </message>
-    <message>
-        <source>Other programs may become slow, or the load may fail</source>
-        <translation>其他程序可能变慢，加载也可能失败</translation>
-    </message>
-    <message>
-        <source>{0} tokens</source>
-        <translation>{0} 个词元</translation>
-    </message>
-    <message>
-        <source>K {0}, V {1}</source>
-        <translation>K {0}，V {1}</translation>
-    </message>
-    <message>
-        <source>{0} layers on the GPU</source>
-        <translation>GPU 上 {0} 层</translation>
     </message>
 </context>
 </TS>

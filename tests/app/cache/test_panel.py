@@ -253,6 +253,13 @@ def test_the_strip_goes_by_keyboard(panel, strip, qtbot):
     assert text(panel, "cellWhere") == "Cell 4,095 · free"
 
 
+def test_cells_of_a_chat_that_is_not_open_are_said_to_be_another_ones(panel, strip):
+    panel.show_chat("chat")
+    assert "another" not in text(panel, "cellWhere")
+    panel.show_chat("new")
+    assert text(panel, "cellWhere") == "These cells hold another chat"
+
+
 def test_evicted_history_is_a_stub_that_makes_room_for_itself(panel, strip):
     assert strip.n_gone == 100
     with_stub = strip.raster.grid.n_columns
