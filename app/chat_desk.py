@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +44,7 @@ class ChatDesk(QObject):
     """``keeper`` has the chats, ``sidebar`` shows them."""
 
     _file_read = Signal(object)
+    _file_written = Signal(object)
 
     def __init__(
         self,
@@ -60,12 +62,13 @@ class ChatDesk(QObject):
         self._window = window
         self._threads: list[threading.Thread] = []
         self._settings_panel: SamplingPanel | None = None
-        self._seen_state = 0
+        self._seen: tuple[int, date] | None = None
         self.sidebar = sidebar
         self.keeper = ChatKeeper(path, chat, self)
         self.keeper.problem.connect(self._on_problem)
         self.keeper.chats_changed.connect(self._on_chats_changed)
         self._file_read.connect(self._on_file_read)
+        self._file_written.connect(self._on_file_written)
         chat.opened.connect(self._on_opened)
         turn_actions.deleted.connect(self._on_turns_deleted)
         turn_actions.copied.connect(self._on_copied)
@@ -178,14 +181,28 @@ class ChatDesk(QObject):
         dialog.open()
 
     def export(self, path: Path, chat_id: str | None) -> None:
-        """Write one chat, or all, to a file."""
-        try:
-            n_chats = self.keeper.export(path, None if chat_id is None else [chat_id])
-        except (OSError, sqlite3.Error) as error:
+        """Write one chat, or all, to a file, aside."""
+
+        def write() -> None:
+            try:
+                self._file_written.emit((path, self.keeper.export(path, None if chat_id is None else [chat_id])))
+            except (OSError, sqlite3.Error) as error:
+                self._file_written.emit((path, error))
+
+        self.keeper.when_kept(lambda: self._aside("chat-export", write))
+
+    def _on_file_written(self, outcome: tuple[Path, int | Exception]) -> None:
+        path, result = outcome
+        if isinstance(result, Exception):
             sentence = self.tr("The chats could not be written to {0}. Choose another folder.").format(path)
-            self._notices.tell(Level.ERROR, sentence, str(error))
-            return
-        self._notices.tell(Level.INFO, self.tr("%Ln chat(s) exported to {0}.", "", n_chats).format(path))
+            self._notices.tell(Level.ERROR, sentence, str(result))
+        else:
+            self._notices.tell(Level.INFO, self.tr("%Ln chat(s) exported to {0}.", "", result).format(path))
+
+    def _aside(self, name: str, do: Callable[[], None]) -> None:
+        thread = threading.Thread(target=do, name=name, daemon=True)
+        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
+        thread.start()
 
     def import_file(self, path: Path) -> None:
         """Read a file of chats aside, and put them into the list."""
@@ -197,9 +214,7 @@ class ChatDesk(QObject):
                 found = (path.name, error)
             self._file_read.emit(found)
 
-        thread = threading.Thread(target=read, name="chat-import", daemon=True)
-        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
-        thread.start()
+        self._aside("chat-import", read)
 
     def _ask_to_import(self) -> None:
         dialog = QFileDialog(self._window, self.tr("Import chats"))
@@ -274,12 +289,12 @@ class ChatDesk(QObject):
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
     def look_again(self) -> None:
-        """Another window may have written."""
-        if self.keeper.state() != self._seen_state:
+        """Another window may have written, or another day begun."""
+        if (self.keeper.state(), datetime.now().astimezone().date()) != self._seen:
             self._on_chats_changed()
 
     def _on_chats_changed(self) -> None:
-        self._seen_state = self.keeper.state()
+        self._seen = (self.keeper.state(), datetime.now().astimezone().date())
         self.sidebar.refresh()
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
@@ -325,5 +340,6 @@ def _do(what: Callable[[], object], _is_checked: bool = False) -> None:
 
 
 def _forget(engine: EngineSession, chat_ids: Iterable[str]) -> None:
-    for chat_id in chat_ids:
-        engine.forget_chat(chat_id)
+    if engine.status.facts is not None:
+        for chat_id in chat_ids:
+            engine.forget_chat(chat_id)

@@ -78,11 +78,18 @@ class ChatKeeper(QObject):
         return self._ask(ChatStore.presets, [])
 
     def export(self, path: Path, chat_ids: list[str] | None) -> int:
-        """Write chats to a file, all by default; how many. Raises OSError, sqlite3.Error."""
+        """Write chats that are on disk to a file, all by default; how many. Raises OSError, sqlite3.Error. For any
+        thread: it has a connection of its own."""
+        store = ChatStore(self._path)
+        try:
+            return export_chats(path, store, chat_ids)
+        finally:
+            store.close()
+
+    def when_kept(self, do: Callable[[], object]) -> None:
+        """Do something once all that was said until now is on disk."""
         self.save()
-        if self._reader is None:
-            self._reader = ChatStore(self._path)
-        return export_chats(path, self._reader, chat_ids)
+        self._write(lambda _store: None, lambda _result: do(), looks_other=False)
 
     # Changes
 
@@ -199,6 +206,9 @@ class ChatKeeper(QObject):
             log.info("the chats can't be read: %s", error)
         except sqlite3.Error as error:
             log.info("the chats can't be read: %s", error)
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
             # The writer meets the same damage, and repairs it.
             self._writer.do(_read_everything)
         return otherwise

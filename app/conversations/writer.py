@@ -142,6 +142,10 @@ class ChatWriter:
 
     def _refused(self, error: Exception) -> None:
         code = getattr(error, "sqlite_errorcode", None)
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            # Another window writes a lot; it is soon done.
+            log.info("the chats are busy: %s", error)
+            return
         is_full = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (28, 122)
         kind = StoreProblemKind.DISK_FULL if is_full else StoreProblemKind.NOT_WRITABLE
         self._tell(StoreProblem(kind, self._path, detail=str(error)))

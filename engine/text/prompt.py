@@ -48,7 +48,7 @@ def build_prompt(
     """
     if continue_last and (not messages or messages[-1].role != "assistant"):
         raise ValueError("only an answer can be continued")
-    messages = [_encodable(message) for message in messages]
+    messages = [_usable(message, vocabulary) for message in messages]
     control = ControlSpellings(
         (
             *vocabulary.control_spellings(),
@@ -75,8 +75,12 @@ def build_prompt(
     return Prompt(tuple(tokens), turns, (*template.notices, *notices), is_reasoning)
 
 
-def _encodable(message: Message) -> Message:
-    """Half of a surrogate pair, which a text field can hold, has no UTF-8."""
+def _usable(message: Message, vocabulary: Vocabulary) -> Message:
+    """Half of a surrogate pair, which a text field can hold, has no UTF-8; and ids that are not of this vocabulary, as
+    in a chat from another machine, are no better than none."""
+    ids = message.token_ids
+    if ids and not 0 <= min(ids) <= max(ids) < vocabulary.n_tokens:
+        message = replace(message, token_ids=None)
     text, reasoning = (field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning))
     return replace(message, text=text, reasoning=reasoning)
 

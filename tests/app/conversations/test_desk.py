@@ -269,12 +269,13 @@ def test_chats_go_out_and_come_in(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "First"), full())
     desk = start_desk()
     desk.program.desk.export(tmp_path / "all.json", None)
-    assert "2 chats exported" in desk.notices()[-1]
+    qtbot.waitUntil(lambda: any("2 chats exported" in notice for notice in desk.notices()))
     assert len(json.loads((tmp_path / "all.json").read_text())["chats"]) == 2
     desk.program.desk.export(tmp_path / "one.md", "a")
+    qtbot.waitUntil(lambda: "1 chat exported" in desk.notices()[-1])
     assert (tmp_path / "one.md").read_text().startswith("# First")
     desk.program.desk.export(tmp_path / "none" / "x.json", None)
-    assert "could not be written" in desk.notices()[-1]
+    qtbot.waitUntil(lambda: "could not be written" in desk.notices()[-1])
     desk.program.desk.import_file(tmp_path / "all.json")
     qtbot.waitUntil(lambda: "2 chats were here already." in desk.notices()[-1])
     (tmp_path / "bad.json").write_text("{")

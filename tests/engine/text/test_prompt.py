@@ -247,6 +247,18 @@ def test_an_answer_keeps_the_ids_it_was_sampled_as(name: str) -> None:
     assert contains(prompt.tokens, answer.token_ids)
 
 
+def test_ids_of_no_token_are_left_alone() -> None:
+    chat = model("smollm")
+    text = odd_answer(chat).text
+    strange = Message("assistant", text, token_ids=(5, chat.vocabulary.n_tokens))
+    plain = Message("assistant", text)
+    asked = Message("user", "hello")
+    assert build(chat, asked, strange, asked).tokens == build(chat, asked, plain, asked).tokens
+    assert (
+        build(chat, asked, strange, continue_last=True).tokens == build(chat, asked, plain, continue_last=True).tokens
+    )
+
+
 @pytest.mark.parametrize("name", ["smollm", "llama3", "gemma", "phi3", "typed", "mistral"])
 def test_the_next_prompt_begins_with_the_last_one_and_its_answer(name: str) -> None:
     chat = model(name)
