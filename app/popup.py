@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QBitmap, QGuiApplication, QPainter, QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from app.tokens import Sizes
 
 EDGE = 8
 """Pixels kept between a popup and the edge of the window."""
@@ -47,3 +50,21 @@ class Popup(QWidget):
         self.setMaximumHeight(most)
         self._outer.activate()
         self.resize(self.width(), min(most, self.sizeHint().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut off the corners, which an X server without a compositor would fill with black."""
+        super().resizeEvent(event)
+        if QGuiApplication.platformName() == "xcb":
+            self.setMask(rounded_mask(self.rect()))
+
+
+def rounded_mask(area: QRect) -> QBitmap:
+    """An area with the corners of a card."""
+    mask = QBitmap(area.size())
+    mask.fill(Qt.GlobalColor.color0)
+    painter = QPainter(mask)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(Qt.GlobalColor.color1)
+    painter.drawRoundedRect(QRectF(area), Sizes.radius_card, Sizes.radius_card)
+    painter.end()
+    return mask

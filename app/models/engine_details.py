@@ -15,6 +15,8 @@ from app.theme import Theme
 from engine.messages import Device
 
 WIDTH = 540
+NOT_FOR_CARDS = frozenset({"CPU", "RPC", "BLAS"})
+"""Back ends that compute on no graphics card of this computer."""
 
 
 class EngineDetails(Popup):
@@ -120,6 +122,18 @@ class EngineDetails(Popup):
         memory = self.tr("{0} free of {1}").format(free, total)
         return f"{device.description} · {memory}" if device.total_bytes > 0 else device.description
 
+    def _advice_text(self, backends: tuple[str, ...]) -> str:
+        """What to do for a graphics card, where llama.cpp has found none."""
+        for_cards = [name for name in backends if name.upper() not in NOT_FOR_CARDS]
+        if for_cards:
+            return self.tr("{0} is built in, but it found no graphics card; its driver may be missing.").format(
+                " · ".join(for_cards)
+            )
+        return self.tr(
+            "This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) "
+            "builds one that uses a graphics card."
+        )
+
     def _render(self) -> None:
         while (item := self._grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
@@ -136,12 +150,7 @@ class EngineDetails(Popup):
         engine = self._status.engine
         has_gpu = engine is not None and any(device.kind in ("gpu", "igpu") for device in engine.devices)
         self._advice.setVisible(engine is not None and not has_gpu)
-        self._advice.setText(
-            self.tr(
-                "This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) "
-                "builds one that uses a graphics card."
-            )
-        )
+        self._advice.setText(self._advice_text(engine.backends if engine is not None else ()))
         self._restart.setVisible(self._status.state is EngineState.STOPPED)
 
     def changeEvent(self, event: QEvent) -> None:

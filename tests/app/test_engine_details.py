@@ -1,0 +1,48 @@
+"""What the engine says about itself, and what there is to do for a graphics card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from app.engine_status import EngineState, EngineStatus
+from app.models.engine_details import EngineDetails
+from app.popup import rounded_mask
+from app.theme import Theme
+from engine.messages import Device
+from tests.app.fake_engine import READY
+
+
+@pytest.fixture
+def details(qtbot, qapp: QApplication) -> EngineDetails:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    return EngineDetails(Theme(qapp), lambda: "", parent)
+
+
+@pytest.mark.parametrize(
+    ("backends", "says"),
+    [(("CPU", "RPC"), "GPU=vulkan"), (("RPC", "Vulkan", "CPU"), "Vulkan is built in, but it found no graphics card")],
+)
+def test_a_build_for_cards_that_found_none_is_not_called_one_for_the_cpu(details, backends, says):
+    details.set_status(EngineStatus(EngineState.READY, engine=replace(READY, backends=backends)), "ready")
+    advice = details.findChild(QLabel, "engineAdvice")
+    assert says in advice.text()
+    assert not advice.isHidden()
+
+
+def test_with_a_card_there_is_nothing_to_advise(details):
+    card = Device("Vulkan0", "A card", "gpu", "Vulkan", 2**30, 2**31)
+    engine = replace(READY, backends=("Vulkan", "CPU"), devices=(*READY.devices, card))
+    details.set_status(EngineStatus(EngineState.READY, engine=engine), "ready")
+    assert details.findChild(QLabel, "engineAdvice").isHidden()
+
+
+def test_a_popup_has_no_corners_where_nothing_shines_through(qapp):
+    image = rounded_mask(QRect(0, 0, 60, 40)).toImage()
+    corners = [image.pixelColor(x, y) for x, y in ((0, 0), (59, 0), (0, 39), (59, 39))]
+    middle = [image.pixelColor(x, y) for x, y in ((30, 0), (30, 39), (0, 20), (59, 20))]
+    assert {colour.name() for colour in corners}.isdisjoint(colour.name() for colour in middle)
