@@ -74,10 +74,6 @@ class CellRaster:
             return None
         return self._draw(first + int(touched[0]), first + int(touched[-1]) + 1)
 
-    def code_at(self, square: int) -> int:
-        """The code that a square shows."""
-        return int(self._squares[square])
-
     def _draw(self, start: int, end: int) -> QRect:
         """Make the rows of squares ``[start, end)`` again."""
         columns, side = self.grid.n_columns, self._side

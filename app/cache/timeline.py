@@ -126,7 +126,9 @@ class Timeline(QWidget):
                 stretch.append(QPointF(x(moment.at), plot.bottom() - height))
                 continue
             if len(stretch) == 1:
-                painter.drawPoint(stretch[0])
+                painter.setBrush(QColor(tokens.cell_assistant))
+                painter.drawEllipse(stretch[0], 1.5, 1.5)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
             elif stretch:
                 painter.drawPolyline(QPolygonF(stretch))
             stretch = []
