@@ -163,7 +163,8 @@ class Program:
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.opener, self.picker)
-        self.models.attach(self.window, can_ask=not self._options.texts and self._options.screenshot is None)
+        is_attended = not self._options.texts and self._options.screenshot is None
+        self.models.attach(self.window, self.notices, can_ask=is_attended)
 
     def _make_unattended(self) -> Unattended | None:
         if not self._options.texts and self._options.screenshot is None:

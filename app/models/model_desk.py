@@ -20,6 +20,7 @@ from app.models.load_guard import LoadGuard
 from app.models.models_window import ModelsWindow
 from app.models.opener import ModelOpener
 from app.models.workers import Workers
+from app.notices import Level, Notices
 from app.settings.preferences import PreferencesStore
 from app.theme import Theme
 from engine.cache.plan import Choice
@@ -56,10 +57,12 @@ class ModelDesk(QObject):
         self._opener, self._translate = opener, translate
         self._window: ModelsWindow | None = None
         self._parent: QWidget | None = None
+        self._notices: Notices | None = None
         self._choices: dict[str, Choice] = {}
         self._failures: dict[str, Failed] = {}
         self._header_keys: dict[str, str] = {}
-        self._n_done = 0
+        self._listing = Listing((), ())
+        self._states: dict[str, DownloadState] = {}
         self._load_when_chosen: str | None = None
         self._library.listed.connect(self._on_listed)
         self._fits.chosen.connect(self._on_chosen)
@@ -68,9 +71,12 @@ class ModelDesk(QObject):
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(self._on_status)
 
-    def attach(self, parent: QWidget, *, can_ask: bool) -> None:
-        """The main window; where nobody is there to be asked, whatever is chosen is loaded."""
-        self._parent = parent
+    def attach(self, parent: QWidget, notices: Notices, *, can_ask: bool) -> None:
+        """The main window, and where it is told that a download is done.
+
+        Where nobody is there to be asked, whatever is chosen is loaded.
+        """
+        self._parent, self._notices = parent, notices
         if can_ask:
             self._opener.set_guard(LoadGuard(self._session, self._store, self._workers.fits, parent))
 
@@ -123,6 +129,7 @@ class ModelDesk(QObject):
             return self._window
         window = self._window = ModelsWindow(self._theme, self._parent)
         window.shown.connect(self._on_shown)
+        window.retranslated.connect(self._show_again)
         library, finder, downloads = window.library, window.finder, window.downloads
         library.load_wanted.connect(self.load)
         library.add_folder_wanted.connect(self._ask_for_folder)
@@ -143,7 +150,7 @@ class ModelDesk(QObject):
         downloads.remove_wanted.connect(queue.remove)
         downloads.load_wanted.connect(self.load)
         library.set_loaded(self._loaded_path())
-        self._on_downloads(queue.downloads)
+        self._show_downloads(queue.downloads)
         return window
 
     # What happens
@@ -161,10 +168,8 @@ class ModelDesk(QObject):
         self._library.look()
 
     def _on_listed(self, listing: Listing) -> None:
-        if self._window is None:
-            return
-        problems = {str(one.path): self._words(one.problem) for one in listing.models if one.problem is not None}
-        self._window.library.show_listing(listing, problems)
+        self._listing = listing
+        self._show_listing()
         for model in listing.models:
             path = str(model.path)
             if model.problem is None and path not in self._choices and path not in self._failures:
@@ -174,13 +179,34 @@ class ModelDesk(QObject):
         self._header_keys[path] = key
         self._fits.ask(path, LoadSettings(), is_next=True)
 
+    def _show_listing(self) -> None:
+        if self._window is None:
+            return
+        models = self._listing.models
+        problems = {str(one.path): self._translate(one.problem.message) for one in models if one.problem is not None}
+        self._window.library.show_listing(self._listing, problems)
+
+    def _show_again(self) -> None:
+        """Say everything in the language in force."""
+        self._show_listing()
+        for path in self._choices:
+            self._show_choice(path)
+        for path, failed in self._failures.items():
+            self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
+        self._show_downloads(self._hub.queue.downloads)
+
     def _on_chosen(self, path: str, choice: Choice) -> None:
         self._choices[path] = choice
         self._failures.pop(path, None)
-        self._show_fit(path, fit_words.of_choice(choice, tuple(self._translate(reason) for reason in choice.reasons)))
+        self._show_choice(path)
         if self._load_when_chosen == path:
             self._load_when_chosen = None
             self.load(path)
+
+    def _show_choice(self, path: str) -> None:
+        choice = self._choices[path]
+        reasons = tuple(self._translate(reason) for reason in choice.reasons)
+        self._show_fit(path, fit_words.of_choice(choice, reasons))
 
     def _on_refused(self, path: str, failed: Failed) -> None:
         self._failures[path] = failed
@@ -199,13 +225,26 @@ class ModelDesk(QObject):
             self._window.library.show_fit(path, fit)
 
     def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
-        n_done = sum(one.state is DownloadState.DONE for one in downloads)
-        if n_done > self._n_done and self._window is not None and self._window.isVisible():
+        before, self._states = self._states, {one.key: one.state for one in downloads}
+        for one in downloads:
+            if one.state is DownloadState.DONE and before.get(one.key) in ACTIVE:
+                self._on_downloaded(one)
+            if one.problem is not None and before.get(one.key) is not DownloadState.FAILED:
+                log.warning("download of %s: %s %s", one.key, one.problem.code, one.problem.detail)
+        self._show_downloads(downloads)
+
+    def _on_downloaded(self, download: Download) -> None:
+        if self._window is not None and self._window.isVisible():
             self._look()
-        self._n_done = n_done
+        elif self._notices is not None:
+            words = self.tr("“{0}” is downloaded.").format(download.model.name)
+            path = str(download.path)
+            self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self.load(path)))
+
+    def _show_downloads(self, downloads: tuple[Download, ...]) -> None:
         if self._window is None:
             return
-        problems = {one.key: self._words(one.problem) for one in downloads if one.problem is not None}
+        problems = {one.key: self._translate(one.problem.message) for one in downloads if one.problem is not None}
         self._window.downloads.show_downloads(downloads, problems)
         self._window.finder.set_queued(frozenset(one.key for one in downloads))
         self._window.set_n_active(sum(one.state in ACTIVE for one in downloads))

@@ -13,9 +13,11 @@ from app.theme import Theme
 
 
 class ModelsWindow(QDialog):
-    """Does not stop the main window; ``shown`` is emitted whenever it comes up."""
+    """Does not stop the main window; ``shown`` is emitted whenever it comes up, ``retranslated`` after a change of the
+    language, for words that were given to it."""
 
     shown = Signal()
+    retranslated = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,3 +66,4 @@ class ModelsWindow(QDialog):
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
+            self.retranslated.emit()

@@ -1937,6 +1937,14 @@
         <source>For gated and private models. It is kept in the system&apos;s keyring; leave it empty to forget it.</source>
         <translation>用于需授权或私有的模型。它保存在系统密钥环中；留空则删除。</translation>
     </message>
+    <message>
+        <source>“{0}” is downloaded.</source>
+        <translation>“{0}”已下载完成。</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>加载</translation>
+    </message>
 </context>
 <context>
     <name>ModelPicker</name>

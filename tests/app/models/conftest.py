@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.engine_bridge import EngineBridge
 from app.engine_session import EngineSession
+from app.i18n import EngineWords
 from app.models.fit_queue import FitQueue
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
@@ -25,6 +26,7 @@ from app.models.models_window import ModelsWindow
 from app.models.opener import ModelOpener
 from app.models.workers import Workers
 from app.settings.preferences import PreferencesStore
+from app.source_texts import ENGINE_SENTENCES
 from app.theme import Theme
 from engine.models.stores import Source, Store
 from tests.app.fake_engine import FakeEngine
@@ -48,6 +50,7 @@ class ModelRoom:
     bridge: EngineBridge
     opener: ModelOpener
     engine: FakeEngine
+    words: EngineWords
     opened: list[str] = field(default_factory=list)
 
     @property
@@ -107,7 +110,8 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             )
             opened: list[str] = []
             opener = ModelOpener(session, lambda path: opened.append(str(path)))
-            desk = ModelDesk(Theme(qapp), session, store, workers, opener, lambda sentence: sentence)
+            words = EngineWords(map(str, ENGINE_SENTENCES))
+            desk = ModelDesk(Theme(qapp), session, store, workers, opener, words.translate)
             room = ModelRoom(
                 desk,
                 session,
@@ -120,6 +124,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 bridge,
                 opener,
                 engine,
+                words,
                 opened,
             )
             rooms.append(room)

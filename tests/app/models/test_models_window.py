@@ -5,15 +5,21 @@ from __future__ import annotations
 import shutil
 import threading
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton
+import pytest
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.i18n import Languages
 from app.models.model_card import ModelCard
+from app.notices import Notices
+from app.theme import Theme
+from engine.models.remote import Reference
 from engine.settings import CacheType, GpuLayers
 from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
 from tests.app.models.fake_planner import REFUSED
 from tests.hub_server import TOKEN
+from tools import translations
 
 
 def titles(cards: list[ModelCard]) -> list[str]:
@@ -181,6 +187,7 @@ def test_problems_are_said_with_their_way_out(room: ModelRoom, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: "Nothing found" in message.text())
 
 
+@pytest.mark.expected_log("download of o/gated/a-Q8_0.gguf: hub_gated")
 def test_a_gated_model_and_its_token(room: ModelRoom, qtbot: QtBot) -> None:
     room.server.add("o/gated", {"a-Q8_0.gguf": gguf_bytes("A")}, is_gated=True)
     room.desk.show_finder()
@@ -243,3 +250,39 @@ def test_closing_during_a_download_takes_little_and_the_next_start_goes_on(make_
     path = again.folder / "o" / "n" / "a-Q8_0.gguf"
     qtbot.waitUntil(path.is_file)
     assert path.read_bytes() == gguf_bytes("A")
+
+
+def test_a_download_that_ends_while_nobody_looks_is_told(room: ModelRoom, qtbot: QtBot, qapp: QApplication) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    notices = Notices(Theme(qapp), parent)
+    room.desk.attach(parent, notices, can_ask=False)
+    room.server.add("o/n", {"a-Q8_0.gguf": gguf_bytes("A")})
+    model = room.hub.hub().repo(Reference("o/n")).models[0]
+    room.hub.queue.add(model)
+    qtbot.waitUntil(lambda: [notice.text for notice in notices.notices] == ["“a-Q8_0” is downloaded."])
+
+
+@pytest.mark.expected_log("download of o/gated/a-Q8_0.gguf: hub_gated")
+def test_all_of_it_changes_its_language(room: ModelRoom, qtbot: QtBot, tmp_path, qapp: QApplication) -> None:
+    translations.build(tmp_path / "translations")
+    languages = Languages(tmp_path / "translations")
+    room.write("small.gguf", title="Small")
+    room.write("refused.gguf", title="Refused")
+    room.server.add("o/gated", {"a-Q8_0.gguf": gguf_bytes("A")}, is_gated=True)
+    room.desk.show_library()
+    window = room.window
+    qtbot.waitUntil(lambda: shown_fits(window.library.cards) == {"Small": "Fits on the GPU", "Refused": REFUSED})
+    room.hub.queue.add(room.hub.hub().repo(Reference("o/gated")).models[0])
+    qtbot.waitUntil(lambda: bool(window.downloads.cards) and "terms" in window.downloads.cards[0].fit.text())
+    languages.choose("zh_CN")
+    qtbot.waitUntil(lambda: window.windowTitle() == "模型")
+    fits = shown_fits(window.library.cards)
+    assert fits == {"Small": "GPU 放得下", "Refused": "这是“nonsense”模型，当前版本无法运行：需要更新的 Kvasir。"}
+    assert card_of(window.library.cards, "Small").fit.toolTip() == "全部 33 层都能放入 GPU。"
+    assert "需要授权" in window.downloads.cards[0].fit.text()
+    assert window.downloads.cards[0].findChild(QPushButton, "resumeDownload").text() == "重试"
+    languages.choose("en")
+    QLocale.setDefault(QLocale.c())
+    qtbot.waitUntil(lambda: window.windowTitle() == "Models")
+    assert shown_fits(window.library.cards)["Small"] == "Fits on the GPU"
