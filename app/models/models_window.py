@@ -33,7 +33,10 @@ class ModelsWindow(QDialog):
         self._tabs.setDocumentMode(True)
         self._tabs.tabBar().setDrawBase(False)
         for page in self._pages:
-            self._tabs.addTab(page, page.windowTitle())
+            self._tabs.addTab(page, "")
+            # Pages take the words of a new language after their window.
+            page.windowTitleChanged.connect(self._name_tabs)
+        self._n_active = 0
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(self._tabs)
@@ -47,14 +50,19 @@ class ModelsWindow(QDialog):
 
     def set_n_active(self, n_active: int) -> None:
         """How many downloads are on their way: the tab says so."""
-        title = self.downloads.windowTitle()
-        self._tabs.setTabText(self._tabs.indexOf(self.downloads), f"{title} ({n_active})" if n_active else title)
+        self._n_active = n_active
+        self._name_tabs()
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         self.setWindowTitle(self.tr("Models"))
+        self._name_tabs()
+
+    def _name_tabs(self) -> None:
         for index, page in enumerate(self._pages):
-            self._tabs.setTabText(index, page.windowTitle())
+            is_busy = page is self.downloads and self._n_active > 0
+            title = page.windowTitle()
+            self._tabs.setTabText(index, f"{title} ({self._n_active})" if is_busy else title)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Tell that it is there."""

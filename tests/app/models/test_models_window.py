@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from PySide6.QtCore import QLocale, Qt
-from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.i18n import Languages
@@ -277,6 +277,8 @@ def test_all_of_it_changes_its_language(room: ModelRoom, qtbot: QtBot, tmp_path,
     qtbot.waitUntil(lambda: bool(window.downloads.cards) and "terms" in window.downloads.cards[0].fit.text())
     languages.choose("zh_CN")
     qtbot.waitUntil(lambda: window.windowTitle() == "模型")
+    tabs = window.findChild(QTabWidget)
+    assert [tabs.tabText(index) for index in range(3)] == ["本机", "查找", "下载"]
     fits = shown_fits(window.library.cards)
     assert fits == {"Small": "GPU 放得下", "Refused": "这是“nonsense”模型，当前版本无法运行：需要更新的 Kvasir。"}
     assert card_of(window.library.cards, "Small").fit.toolTip() == "全部 33 层都能放入 GPU。"
