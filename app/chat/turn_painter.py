@@ -20,6 +20,9 @@ from app.icons import paint_icon
 from app.theme import Theme
 
 GONE_OPACITY = 0.5
+GONE_ICON = 19
+"""Pixels of the icon before the words about what the model no longer sees."""
+GONE_GAP = 24
 
 ICON_OF = {
     Action.COPY: "copy",
@@ -59,10 +62,11 @@ class TurnPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_gone = view.turn.visibility is Visibility.NONE
         painter.setOpacity(GONE_OPACITY if is_gone else 1.0)
+        header_end = view.width
         if view.is_user:
             self._canvas.fill(painter, view.bubble, self._tokens.bubble, self._sizes.radius_bubble)
         else:
-            self._paint_header(painter, view)
+            header_end = self._paint_header(painter, view)
             if view.has_reasoning:
                 self._paint_reasoning_row(painter, view, moment)
         for i in view.boxes_between(clip.top() - 24, clip.bottom()):
@@ -73,9 +77,14 @@ class TurnPainter:
         self._paint_spots(painter, view, clip, moment)
         if view.turn.note:
             self._paint_note(painter, view)
-        self._paint_footer(painter, view, moment)
+        gone = self._gone_label(view.turn.visibility)
+        if gone and header_end + GONE_GAP + self._gone_width(gone) <= view.width:
+            self._paint_gone(painter, gone, QRectF(0, 0, view.width, HEADER))
+            gone = ""
+        self._paint_footer(painter, view, moment, gone)
 
-    def _paint_header(self, painter: QPainter, view: TurnView) -> None:
+    def _paint_header(self, painter: QPainter, view: TurnView) -> float:
+        """The mark, the name and the time; returns where they end."""
         turn, tokens = view.turn, self._tokens
         badge = QRectF(0, 1, 22, 22)
         self._canvas.fill(painter, badge, tokens.accent_soft, 6)
@@ -90,7 +99,8 @@ class TurnPainter:
         row = QRectF(0, 0, view.width, HEADER)
         x = self._canvas.text(painter, turn.author or default, 32, row, Look(weight=600))
         if turn.time:
-            self._canvas.text(painter, turn.time, x + 10, row, Look(tokens.text_3, self._sizes.meta))
+            x = self._canvas.text(painter, turn.time, x + 10, row, Look(tokens.text_3, self._sizes.meta))
+        return x
 
     def _paint_reasoning_row(self, painter: QPainter, view: TurnView, moment: Moment) -> None:
         row, tokens = view.reasoning_rect, self._tokens
@@ -154,10 +164,12 @@ class TurnPainter:
         paint_icon(painter, icon, color, QRectF(0, row.y() + 7, 16, 16))
         self._canvas.text(painter, view.turn.note, 24, row, Look(color))
 
-    def _paint_footer(self, painter: QPainter, view: TurnView, moment: Moment) -> None:
+    def _gone_label(self, visibility: Visibility) -> str:
+        return {Visibility.NONE: self._labels.gone, Visibility.PARTLY: self._labels.partly_gone}.get(visibility, "")
+
+    def _paint_footer(self, painter: QPainter, view: TurnView, moment: Moment, label: str) -> None:
+        """The row under a turn; ``label`` says what the model no longer sees, where the header has no room for it."""
         turn, row = view.turn, view.footer_rect
-        gone = {Visibility.NONE: self._labels.gone, Visibility.PARTLY: self._labels.partly_gone}
-        label = gone.get(turn.visibility, "")
         right = row.right()
         # Under a bubble there is room for the words or the buttons; neither moves when the other appears.
         if label and not (view.is_user and moment.shows_actions):
@@ -176,7 +188,10 @@ class TurnPainter:
     def _paint_gone(self, painter: QPainter, label: str, row: QRectF) -> float:
         """The words at the right end of the row, where no button moves them; returns where they begin."""
         look = Look(self._tokens.text_3, self._sizes.micro)
-        left = row.right() - self._canvas.width_of(label, look) - 1
-        self._canvas.text(painter, label, left, row, look)
-        paint_icon(painter, "eye-off", look.color, QRectF(left - 19, row.center().y() - 7, 14, 14))
-        return left - 19
+        begin = row.right() - self._gone_width(label)
+        paint_icon(painter, "eye-off", look.color, QRectF(begin, row.center().y() - 7, 14, 14))
+        self._canvas.text(painter, label, begin + GONE_ICON, row, look)
+        return begin
+
+    def _gone_width(self, label: str) -> float:
+        return GONE_ICON + self._canvas.width_of(label, Look(self._tokens.text_3, self._sizes.micro)) + 1

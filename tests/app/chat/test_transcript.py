@@ -11,6 +11,7 @@ from app.chat import Action, Turn, TurnState, Visibility
 from app.chat.documents import SafeDocument
 from app.chat.menu import transcript_menu
 from app.chat.transcript import Transcript
+from app.chat.turn_view import HEADER
 from app.theme import Mode
 from tests.app.chat.samples import ANSWER, EVERYTHING, chat
 
@@ -249,6 +250,21 @@ def test_an_evicted_turn_is_paler_and_says_so(show):
     assert dark[1] < dark[0] / 4
     item = QAccessible.queryAccessibleInterface(transcript).child(1)
     assert "no longer sees" in item.text(QAccessible.Text.Description)
+
+
+def test_what_the_model_no_longer_sees_of_an_answer_is_said_in_its_header(show):
+    transcript = show(Turn("a", "assistant", "words " * 40), Turn("q", "user", "hello"))
+    before = transcript.grab().toImage()
+    transcript.set_visibility({"a": Visibility.PARTLY})
+    after = transcript.grab().toImage()
+    origin = transcript.turn_origin(0).toPoint()
+    changed = {
+        y - origin.y()
+        for y in range(before.height())
+        if any(before.pixel(x, y) != after.pixel(x, y) for x in range(origin.x(), transcript.width()))
+    }
+    assert changed
+    assert changed <= set(range(HEADER))
 
 
 def test_removing_turns_and_welcoming(show):
