@@ -15,6 +15,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "Batches have {} tokens, not {}: no more fit the context."),
     QT_TRANSLATE_NOOP("Engine", "Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again."),
     QT_TRANSLATE_NOOP("Engine", "Even with the shortest context {} of memory are missing: choose a smaller file."),
+    QT_TRANSLATE_NOOP("Engine", "Flash attention isn't possible here; without it the compute buffers grow with the context window: they take {}."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "K and V in {} leave room for that; f16 would not."),
     QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip)."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower."),  # noqa: E501
@@ -67,6 +68,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention, so it is on, whether it is fast here or not."),
     QT_TRANSLATE_NOOP("Engine", "V in {} needs flash attention: set flash attention to auto or on, or use f16 for V."),
     QT_TRANSLATE_NOOP("Engine", "What stands before the change had left, so {} tokens are read again."),
+    QT_TRANSLATE_NOOP("Engine", "Without flash attention the compute buffers grow with the context window: they take {}."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "Your text holds control words of this model; an invisible space in them keeps them text."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "{} Kvasir uses the {} form instead; answers may be worse than the model can do."),
     QT_TRANSLATE_NOOP("Engine", "{} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror."),  # noqa: E501
@@ -80,7 +82,6 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "{} of {} layers fit on the GPU; the processor computes the others, which is slower."),
     QT_TRANSLATE_NOOP("Engine", "{} refuses “{}”: look at its page there for the reason, or choose another model."),
     QT_TRANSLATE_NOOP("Engine", "{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger."),  # noqa: E501
-    QT_TRANSLATE_NOOP("Engine", "{} the compute buffers grow with the context window: they take {}."),
     QT_TRANSLATE_NOOP("Engine", "“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "“{}” can't be written: {}. Choose another folder for models in the preferences."),
     QT_TRANSLATE_NOOP("Engine", "“{}” could not be read: {}. Check the disk and the file's permissions."),

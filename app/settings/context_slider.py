@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QSlider
 
 STEP = 256
@@ -39,3 +40,7 @@ class ContextSlider(QSlider):
             self.blockSignals(True)
             self.setValue(nearest)
             self.blockSignals(False)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """A wheel that scrolls the panel changes nothing on its way."""
+        event.ignore()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QStandardItemModel
+from PySide6.QtGui import QResizeEvent, QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -31,6 +31,13 @@ CONTEXT = "Settings"
 def words(text: str) -> str:
     """A word of a declaration in the language in force."""
     return QCoreApplication.translate(CONTEXT, text) if text else ""
+
+
+class ChoiceBox(QComboBox):
+    """A wheel that scrolls the panel changes nothing on its way."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 class SettingField(QWidget):
@@ -161,7 +168,7 @@ class SettingField(QWidget):
             box.toggled.connect(self._on_toggled)
             return box
         if declaration.choices:
-            combo = QComboBox()
+            combo = ChoiceBox()
             combo.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             combo.activated.connect(self._on_chosen)
             return combo

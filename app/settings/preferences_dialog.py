@@ -84,6 +84,7 @@ class PreferencesDialog(QDialog):
             button.clicked.connect(lambda _checked, name=name: self.changed.emit("accent", name))
         accents.addStretch()
         size = QHBoxLayout()
+        size.setSpacing(12)
         size.addWidget(self._size, 1)
         size.addWidget(self._size_text)
         form = QFormLayout()

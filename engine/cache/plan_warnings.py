@@ -87,11 +87,16 @@ def _slow_types(device: Device, settings: LoadSettings) -> PlanWarning:
 
 
 def _compute_grows(report: ContextReport, compute_bytes: int) -> PlanWarning:
-    why = "Flash attention isn't possible here; without it" if report.device_mismatch else "Without flash attention"
-    return PlanWarning(
-        PlanWarningCode.COMPUTE_GROWS,
-        f"{why} the compute buffers grow with the context window: they take {gibibytes(compute_bytes)}.",
-    )
+    size = gibibytes(compute_bytes)
+    # Two whole sentences: half of one can't be translated.
+    if report.device_mismatch:
+        sentence = (
+            "Flash attention isn't possible here; without it the compute buffers grow with the context window: "
+            f"they take {size}."
+        )
+    else:
+        sentence = f"Without flash attention the compute buffers grow with the context window: they take {size}."
+    return PlanWarning(PlanWarningCode.COMPUTE_GROWS, sentence)
 
 
 def _beyond_trained(info: ModelInfo) -> PlanWarning:

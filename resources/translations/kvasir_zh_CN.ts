@@ -953,6 +953,10 @@
         <translation>下载已被 HF_HUB_OFFLINE 关闭：请取消该变量并重新启动 Kvasir。</translation>
     </message>
     <message>
+        <source>Flash attention isn&apos;t possible here; without it the compute buffers grow with the context window: they take {}.</source>
+        <translation>此处无法使用 Flash Attention；没有它，计算缓冲区随上下文窗口增长：占用 {}。</translation>
+    </message>
+    <message>
         <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
         <translation>缓存已满：最早的几轮已被丢弃，{} 个词元将重新读取。</translation>
     </message>
@@ -1109,6 +1113,10 @@
         <translation>改动之前的内容已离开，所以 {} 个词元将重新读取。</translation>
     </message>
     <message>
+        <source>Without flash attention the compute buffers grow with the context window: they take {}.</source>
+        <translation>不用 Flash Attention 时，计算缓冲区随上下文窗口增长：占用 {}。</translation>
+    </message>
+    <message>
         <source>Your text holds control words of this model; an invisible space in them keeps them text.</source>
         <translation>你的文字包含此模型的控制词；其中加入了不可见的空格，使它们保持为文字。</translation>
     </message>
@@ -1155,10 +1163,6 @@
     <message>
         <source>{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger.</source>
         <translation>{} 个汇点和大小为 {} 的窗口需要 {} 个单元，而只有 {} 个：请缩小它们，或扩大上下文窗口。</translation>
-    </message>
-    <message>
-        <source>{} the compute buffers grow with the context window: they take {}.</source>
-        <translation>{} 计算缓冲区随上下文窗口增长：占用 {}。</translation>
     </message>
     <message>
         <source>“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>

@@ -103,6 +103,10 @@ def test_what_the_engine_says_is_translated_with_its_names_and_numbers(languages
     assert words.translate("There is no file “a.gguf” in “/b”. It may have been moved: choose it again.") == (
         "“/b”中没有文件“a.gguf”。它可能被移动了：请重新选择。"
     )
+    grows = "the compute buffers grow with the context window: they take 1.0 GiB."
+    for why in ("Without flash attention", "Flash attention isn't possible here; without it"):
+        assert "Without" not in words.translate(f"{why} {grows}")
+        assert words.translate(f"{why} {grows}").endswith("计算缓冲区随上下文窗口增长：占用 1.0 GiB。")
     assert words.translate("Never heard of this.") == "Never heard of this."
 
 

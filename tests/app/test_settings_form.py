@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
+from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingsForm
 from engine.settings import CacheType, LoadSettings, PolicySettings, SamplingSettings, declarations
 
@@ -77,3 +79,24 @@ def test_a_choice_and_a_switch(make_form, qtbot):
     combo.activated.emit(combo.currentIndex())
     form.findChild(QCheckBox, "swa_fullInput").click()
     assert told[-1] == LoadSettings(type_k=CacheType.Q8_0, swa_full=True)
+
+
+def turn_wheel_over(widget: QWidget) -> None:
+    at = QPointF(widget.rect().center())
+    no_button, no_key = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+    phase = Qt.ScrollPhase.NoScrollPhase
+    wheel = QWheelEvent(at, at, QPoint(), QPoint(0, -120), no_button, no_key, phase, False)
+    QApplication.sendEvent(widget, wheel)
+
+
+def test_a_wheel_that_scrolls_the_panel_changes_no_setting(make_form, qtbot):
+    form = make_form(LoadSettings())
+    slider = ContextSlider()
+    qtbot.addWidget(slider)
+    slider.setValue(100)
+    for combo in form.findChildren(QComboBox):
+        combo.setFocus()
+        turn_wheel_over(combo)
+    turn_wheel_over(slider)
+    assert form.settings == LoadSettings()
+    assert slider.value() == 100
