@@ -264,7 +264,7 @@ def test_what_the_model_no_longer_sees_of_an_answer_is_said_in_its_header(show):
         if any(before.pixel(x, y) != after.pixel(x, y) for x in range(origin.x(), transcript.width()))
     }
     assert changed
-    assert changed <= set(range(HEADER))
+    assert max(changed) < HEADER
 
 
 def test_removing_turns_and_welcoming(show):
