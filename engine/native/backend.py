@@ -213,7 +213,7 @@ class NativeContext:
         self._token_s = 0.0
         self._next_look = 0.0
         self._is_shift_pending = False
-        self.traits = memory_traits(model, self.pointer, settings)
+        self.traits = memory_traits(model, self.pointer, settings, self.load_log)
         self.has_flash_attention = settings.flash_attn is not FlashAttention.OFF
 
     # Decoding

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import llama_cpp.llama_cpp as llama
 
 from engine.cache.memory import MemoryKind, MemoryTraits
+from engine.native.report import read_context
 from engine.settings import CacheType, LoadSettings
 
 if TYPE_CHECKING:
@@ -20,8 +22,8 @@ ROTATION_STEP = 64
 """A quantized K is stored rotated only if its head size is a multiple of this."""
 
 
-def memory_traits(model: NativeModel, context: Any, settings: LoadSettings) -> MemoryTraits:
-    """The traits of a ``llama_context *`` that was made from ``model`` with ``settings``."""
+def memory_traits(model: NativeModel, context: Any, settings: LoadSettings, load_log: Sequence[str]) -> MemoryTraits:
+    """The traits of a ``llama_context *`` that was made from ``model`` with ``settings`` and said ``load_log``."""
     kind, n_swa = model.memory_kind_without_swa, int(llama.llama_model_n_swa(model.pointer))
     if kind is MemoryKind.ATTENTION and n_swa and not settings.swa_full:
         kind = MemoryKind.SLIDING
@@ -33,7 +35,9 @@ def memory_traits(model: NativeModel, context: Any, settings: LoadSettings) -> M
         can_shift=bool(llama.llama_memory_can_shift(llama.llama_get_memory(context)))
         and kind is MemoryKind.ATTENTION
         and rope_type in ROPE_TYPES_SHIFTABLE
-        and _can_shift_type(model, settings),
+        and _can_shift_type(model, settings)
+        # Of the two caches of a model with windows one can be empty, and a shift of no layer ends the process.
+        and all(cache.layers for cache in read_context(load_log).caches),
         n_positions=_n_positions(model, rope_type, int(llama.llama_n_ctx(context)), settings),
     )
 

@@ -51,6 +51,9 @@ CASES = {
     "whole windows": Case(
         TinySpec(arch="gemma3", n_layer=6), MemoryKind.ATTENTION, can_shift=True, settings={"swa_full": True}
     ),
+    "nothing but whole windows": Case(
+        TinySpec(arch="gemma3", n_layer=2), MemoryKind.ATTENTION, can_shift=False, settings={"swa_full": True}
+    ),
     "recurrent": Case(TinySpec(arch="mamba"), MemoryKind.RECURRENT, can_shift=False),
     "hybrid": Case(TinySpec(arch="lfm2", n_layer=3, n_head_kv=(0, 2, 0)), MemoryKind.HYBRID, can_shift=False),
     "stretched": Case(
