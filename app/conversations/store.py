@@ -86,7 +86,8 @@ class ChatStore:
         return WholeChat(chat_of(row), tuple(turn_of(one) for one in rows))
 
     def save(self, chat: Chat, changes: Changes | None = None) -> None:
-        """Write a chat, and what happened to its turns. A title that a person gave, and the pin, stay as they are."""
+        """Write a chat, and what happened to its turns. A title that a person gave, and the pin, stay as they are;
+        a chat in which something is said after it was deleted is back."""
         with self._change():
             self._save(chat, changes or Changes())
 
@@ -228,7 +229,7 @@ class ChatStore:
             return number
         title = row["title"] if row["is_named"] else values[1]
         run(
-            "UPDATE chat SET title = ?, changed = ?, settings = ?, draft = ? WHERE number = ?",
+            "UPDATE chat SET title = ?, changed = ?, settings = ?, draft = ?, deleted = NULL WHERE number = ?",
             (title, *values[5:], row["number"]),
         )
         index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)

@@ -89,6 +89,14 @@ def test_a_draft_survives(start_desk, qtbot, tmp_path):
     qtbot.waitUntil(lambda: again.program.composer.text() == "Not sent yet")
     again.program.composer.clear()
     qtbot.waitUntil(lambda: titles(again) == [])
+    again.type("Another draft")
+    qtbot.waitUntil(lambda: titles(again) == ["Another draft"])
+    again.program.window.close()
+    again.program.close()
+    third = start_desk()
+    qtbot.waitUntil(lambda: third.program.composer.text() == "Another draft")
+    say(third, qtbot, "What was sent in the end")
+    qtbot.waitUntil(lambda: titles(third) == ["What was sent in the end"])
 
 
 def test_an_answer_goes_on_while_another_chat_is_open(start_desk, qtbot, tmp_path):

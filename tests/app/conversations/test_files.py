@@ -348,3 +348,10 @@ def test_any_tree_is_healed(rows):
     for parent in {one.parent for one in turns}:
         assert sum(one.is_chosen for one in turns if one.parent == parent) == 1
     assert healed(turns) == turns
+
+
+def test_of_several_chosen_versions_the_newest_holds():
+    turns = healed([turn(1, "a"), turn(2, "b"), turn(3, "c", is_chosen=False), turn(4, "d", 99, is_chosen=False)])
+    assert [(one.id, one.parent, one.is_chosen) for one in turns] == [
+        (1, None, False), (2, None, True), (3, None, False), (4, 3, True),
+    ]  # fmt: skip

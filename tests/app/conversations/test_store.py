@@ -109,6 +109,9 @@ def test_deleting_can_be_undone_until_it_is_for_good(store):
     store.restore("a")
     assert {chat.id for chat in store.chats()} == {"a", "b"}
     store.delete("a")
+    store.save(store.load("a").chat)
+    assert {chat.id for chat in store.chats()} == {"a", "b"}, "nothing is said into a chat that is about to go"
+    store.delete("a")
     assert store.purge(60) == ()
     assert store.purge() == ("a",)
     assert store.load("a") is None
