@@ -159,7 +159,14 @@ class ChatKeeper(QObject):
         if before == head and not changes:
             return
         looks_other = before is None or (before.title, before.changed) != (head.title, head.changed)
-        self._write(lambda store: store.save(head, changes), looks_other=looks_other)
+
+        def done(is_new: object) -> None:
+            if is_new and before is not None:
+                # Another window deleted it for good, and what was said before with it.
+                conversation.touch_all()
+                self._on_touched()
+
+        self._write(lambda store: store.save(head, changes), done, looks_other=looks_other)
 
     def _write(self, job: Job, done: Callable[[object], object] | None = None, *, looks_other: bool = True) -> None:
         self._n_in_flight += 1

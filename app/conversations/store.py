@@ -85,11 +85,14 @@ class ChatStore:
         )
         return WholeChat(chat_of(row), tuple(turn_of(one) for one in rows))
 
-    def save(self, chat: Chat, changes: Changes | None = None) -> None:
-        """Write a chat, and what happened to its turns. A title that a person gave, and the pin, stay as they are;
-        a chat in which something is said after it was deleted is back."""
+    def save(self, chat: Chat, changes: Changes | None = None) -> bool:
+        """Write a chat, and what happened to its turns; whether it is a new one here.
+
+        A title that a person gave, and the pin, stay as they are; a chat in which something is said after it was
+        deleted is back.
+        """
         with self._change():
-            self._save(chat, changes or Changes())
+            return self._save(chat, changes or Changes())
 
     def add(self, chats: Iterable[WholeChat]) -> None:
         """Write whole chats, all or none."""
@@ -206,8 +209,8 @@ class ChatStore:
             raise
         self._connection.execute("COMMIT")
 
-    def _save(self, chat: Chat, changes: Changes) -> None:
-        number = self._save_head(chat)
+    def _save(self, chat: Chat, changes: Changes) -> bool:
+        number, is_new = self._save_head(chat)
         low, high = _places(number)
         newest = "SELECT max(place) FROM message WHERE place BETWEEN ? AND ?"
         last = self._connection.execute(newest, (low, high)).fetchone()[0] or low
@@ -217,23 +220,24 @@ class ChatStore:
             last += self._save_turn(number, last + 1, turn)
         for turn_id in changes.deleted:
             self._remove("chat = ? AND id = ?", (number, turn_id))
+        return is_new
 
-    def _save_head(self, chat: Chat) -> int:
-        """Write a chat without its turns; its number."""
+    def _save_head(self, chat: Chat) -> tuple[int, bool]:
+        """Write a chat without its turns; its number, and whether it is new."""
         run = self._connection.execute
         row = run("SELECT number, title, is_named FROM chat WHERE id = ?", (chat.id,)).fetchone()
         values = chat_values(chat)
         if row is None:
             number = run(f"INSERT INTO chat ({CHAT}) VALUES ({_CHAT_MARKS})", values).lastrowid or 0
             index_words(self._connection, number << SERIAL_BITS, None, values[1])
-            return number
+            return number, True
         title = row["title"] if row["is_named"] else values[1]
         run(
             "UPDATE chat SET title = ?, changed = ?, settings = ?, draft = ?, deleted = NULL WHERE number = ?",
             (title, *values[5:], row["number"]),
         )
         index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)
-        return int(row["number"])
+        return int(row["number"]), False
 
     def _save_turn(self, number: int, place: int, turn: Turn) -> int:
         """Write a turn where it is, or at a new place; how many places were taken."""

@@ -312,6 +312,19 @@ def test_two_windows_on_the_same_chats(start_desk, qtbot, tmp_path):
     assert sorted(titles(one)) == ["From one", "From two"]
 
 
+def test_a_chat_that_another_window_deleted_for_good_is_whole_when_it_goes_on(start_desk, qtbot, tmp_path):
+    fill(tmp_path, small("a", "T", "one", "two"))
+    desk = start_desk()
+    desk.program.desk.open("a")
+    store = ChatStore(tmp_path / "chats.db")
+    store.delete("a")
+    store.purge()
+    store.close()
+    say(desk, qtbot, "three")
+    texts = ["one", "two", "three", desk.engine.answer + " "]
+    qtbot.waitUntil(lambda: [[one.message.text for one in chat.turns] for chat in kept(tmp_path)] == [texts])
+
+
 def test_a_file_goes_with_the_message(start_desk, qtbot, tmp_path):
     (tmp_path / "notes.md").write_text("# Some notes\n")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
