@@ -42,7 +42,7 @@ CREATE TABLE message (
     UNIQUE (chat, id)
 ) STRICT;
 CREATE TABLE preset (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
-CREATE VIRTUAL TABLE word USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2', prefix='1 2 3');
+CREATE VIRTUAL TABLE word USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2', prefix='1 2 3 4');
 """
 
 MIGRATIONS = (_FIRST,)

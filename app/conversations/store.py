@@ -140,9 +140,17 @@ class ChatStore:
 
     def search(self, wanted: str, limit: int = 100) -> list[Hit]:
         """Chats with all wanted words in one message or in the title, the latest first, at most ``limit`` of them."""
-        expression = query(wanted)
-        if expression is None:
-            return []
+        # Beginnings of frequent words are slow to look up; where the words as they are give enough, nobody misses more.
+        first: dict[int, int] = {}
+        for expression in (query(wanted, are_whole=True), query(wanted)):
+            if expression is not None and len(first) < limit:
+                first = self._first_hits(expression, limit)
+        hits = [hit for place in list(first.values())[: 2 * limit] if (hit := self._hit(place, wanted)) is not None]
+        hits.sort(key=lambda hit: hit.chat.changed, reverse=True)
+        return hits[:limit]
+
+    def _first_hits(self, expression: str, limit: int) -> dict[int, int]:
+        """The place of the newest hit in each chat, unless its title, which has the lowest place, is one."""
         first: dict[int, int] = {}
         top = 2**62
         while len(first) < limit:
@@ -151,16 +159,13 @@ class ChatStore:
                 (expression, top, BATCH),
             ).fetchall()
             for (place,) in rows:
-                # The newest hit of a chat, unless its title, which has the lowest place, is one.
                 number = place >> SERIAL_BITS
                 if number not in first or place == number << SERIAL_BITS:
                     first[number] = place
             if len(rows) < BATCH:
                 break
             top = rows[-1][0] >> SERIAL_BITS << SERIAL_BITS
-        hits = [hit for place in list(first.values())[: 2 * limit] if (hit := self._hit(place, wanted)) is not None]
-        hits.sort(key=lambda hit: hit.chat.changed, reverse=True)
-        return hits[:limit]
+        return first
 
     def _hit(self, place: int, wanted: str) -> Hit | None:
         number = place >> SERIAL_BITS

@@ -21,15 +21,15 @@ def indexed(text: str) -> str:
     return _EACH.sub(r" \1 ", text)
 
 
-def query(wanted: str) -> str | None:
-    """What was typed as an FTS5 expression: every word is found, the last letters of each may be missing; None for
-    no words. What stands between double quotes is found as a phrase."""
+def query(wanted: str, *, are_whole: bool = False) -> str | None:
+    """What was typed as an FTS5 expression: every word is found, the last letters of each may be missing unless they
+    ``are_whole``; None for no words. What stands between double quotes is found as a phrase."""
     phrases = []
     for quoted, plain in re.findall(r'"([^"]*)"?|([^\s"]+)', wanted[:500]):
         tokens = _TOKEN.findall(quoted or plain)
         tokens = [token for token in tokens if any(map(str.isalnum, token))]
         if tokens:
-            phrases.append('"' + " ".join(tokens) + '"' + ("*" if _MAY_GO_ON.search(plain) else ""))
+            phrases.append('"' + " ".join(tokens) + '"' + ("*" if _MAY_GO_ON.search(plain) and not are_whole else ""))
     return " ".join(phrases) or None
 
 
