@@ -55,8 +55,7 @@ class HeaderFolder:
             with part.open("w+b") as copy:
                 _make_sparse(copy)
                 prefix = _RemotePrefix(hub, model, file, copy)
-                header = read_header_from(prefix, path.name, file.size_bytes)
-                prefix.fetch_to(min(header.data_offset, file.size_bytes))
+                read_header_from(prefix, path.name, file.size_bytes)
                 copy.truncate(file.size_bytes)
             part.replace(path)
         except OSError as error:

@@ -264,6 +264,7 @@ def test_a_header_costs_its_own_bytes(
     model = hub.repo(Reference("o/n")).models[0]
     headers = HeaderFolder(tmp_path / "headers")
     path = headers.fetch(hub, model)
+    assert server.requests[-1][1]["Accept-Encoding"] == "identity", "compressed bytes have other places"
     info = read_model_info(path)
     assert (info.n_layer, info.n_vocab, info.size_bytes) == (1, n_tokens, len(content))
     n_header = len(content) - 64 * 100_000 * 4

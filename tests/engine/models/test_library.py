@@ -168,6 +168,7 @@ def test_changes_are_seen_and_what_is_known_is_not_read_again(own: Store, monkey
 
 def test_the_folders_to_watch(own: Store) -> None:
     (own.path / "b" / "c").mkdir(parents=True)
+    (own.path / "b" / "c" / "circle").symlink_to(own.path, target_is_directory=True)
     assert set(Library().look([own]).folders) == {own.path, own.path / "b", own.path / "b" / "c"}
 
 
