@@ -116,11 +116,15 @@ class EngineSession(QObject):
             self.status_changed.emit(status)
 
     def _on_event(self, event: Event) -> None:
-        self._set_status(self._status.after(event))
+        before = self._status
+        self._set_status(before.after(event))
         if isinstance(event, ModelLoaded):
             self._loads.pop(event.request_id, None)
-        if isinstance(event, Failed) and event.request_id in self._loads:
-            path = self._loads.pop(event.request_id)
-            if event.request_id not in self._cancelled_loads:
+        if isinstance(event, Failed) and event.request_id is not None:
+            path = self._loads.pop(event.request_id, None)
+            if path is None and event.request_id == before.load_request and before.facts is None:
+                # The client loads again by itself after a crash.
+                path = before.model_path
+            if path is not None and event.request_id not in self._cancelled_loads:
                 self.load_failed.emit(path, event)
         self.event_received.emit(event)

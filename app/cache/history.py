@@ -64,6 +64,13 @@ class History:
         while self.marks and now - self.marks[0][0] > SPAN_S:
             self.marks.popleft()
 
+    def clear(self, now: float) -> None:
+        """The cells are gone, with the model or the engine: the line falls to nothing."""
+        self._before = None
+        if self.moments and self.moments[-1].share > 0:
+            self.moments.append(Moment(now, self.moments[-1].share, None))
+            self.moments.append(Moment(now, 0.0, None))
+
     def span_s(self, now: float) -> float:
         """How much time is worth showing: what there is, from half a minute to SPAN_S."""
         age = now - self.moments[0].at if self.moments else 0.0

@@ -15,7 +15,7 @@ from app.cache.request_section import RequestSection
 from app.cache.timeline import Timeline
 from app.theme import Theme
 from engine.devices import DeviceSample
-from engine.messages import CacheChanged, Event
+from engine.messages import CacheChanged, EngineLost, Event, ModelLoaded, ModelUnloaded
 
 
 class CachePanel(QScrollArea):
@@ -82,6 +82,8 @@ class CachePanel(QScrollArea):
         """Follow an event of the engine."""
         if isinstance(event, CacheChanged):
             self._timeline.add(event.usage)
+        elif isinstance(event, ModelLoaded | ModelUnloaded | EngineLost):
+            self._timeline.clear()
         self._show(self._facts.after(event))
 
     def show_chat(self, chat_id: str) -> None:

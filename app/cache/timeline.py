@@ -46,6 +46,11 @@ class Timeline(QWidget):
             self._timer.start()
             self.update()
 
+    def clear(self) -> None:
+        """All cells are gone; what was before stays in sight."""
+        self.history.clear(self._clock())
+        self.update()
+
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         self.setAccessibleName(self.tr("The last five minutes"))

@@ -162,6 +162,17 @@ def test_an_engine_that_dies_costs_no_word(start_desk, qtbot):
     assert Message("assistant", "Once upon") in desk.engine.request.messages
 
 
+def test_a_model_that_is_gone_when_the_engine_comes_back_is_told(start_desk, qtbot):
+    desk = start_desk(answers_by_hand=True)
+    desk.send("Tell me.")
+    desk.engine.die(desk.engine.request.request_id)
+    load = desk.engine.next_request_id()
+    desk.engine.post(LoadProgress(load, LoadStage.WEIGHTS, 0.0))
+    desk.engine.post(Failed(load, ErrorCode.MODEL_NOT_FOUND, "There is no such file any more."))
+    qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
+    assert desk.notices()[-1] == "There is no such file any more."
+
+
 def test_an_engine_that_is_given_up_can_be_started_again(start_desk, qtbot):
     desk = start_desk()
     desk.engine.die(outcome=LossOutcome.GAVE_UP)

@@ -65,3 +65,14 @@ def test_a_short_past_is_not_squeezed_into_the_edge():
     assert history.span_s(10.0) == 30.0
     assert history.span_s(100.0) == 100.0
     assert history.span_s(10_000.0) == SPAN_S
+
+
+def test_the_line_falls_when_all_cells_are_gone():
+    history = History()
+    history.clear(0.0)
+    assert not history.moments
+    history.add(usage(64, (8, 8)), 1.0)
+    full = history.moments[-1].share
+    history.clear(9.0)
+    history.clear(9.5)
+    assert [(moment.at, moment.share) for moment in history.moments] == [(1.0, full), (9.0, full), (9.0, 0.0)]
