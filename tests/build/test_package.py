@@ -60,11 +60,15 @@ LIBRARY = Component("Lib", "BSD-3-Clause", "2", "https://example.org", ("Be fair
         ("llama_cpp/lib/libllama.dylib", True),
         ("bin/libggml-cpu-haswell.so", True),
         ("bin/libggml-cpu-cannonlake.so", False),
+        ("bin/libggml-cpu-cooperlake.so", False),
         ("bin/libggml-vulkan.so", True),
         ("libstdc++.so.6", False),
         ("libvulkan.so.1", False),
         ("libxcb-cursor.so.0", True),
         ("resources/licences.txt", True),
+        ("resources/translations/kvasir_zh_CN.qm", True),
+        ("resources/translations/kvasir_zh_CN.ts", False),
+        ("resources/translations/.gitignore", False),
     ],
 )
 def test_only_what_is_used_is_collected(name: str, wanted: bool) -> None:
@@ -177,7 +181,7 @@ def test_a_package_beyond_its_limits_is_refused(tmp_path: Path) -> None:
     parts = parts_of(tmp_path)
     assert parts[STARTER] == Part(1000, (tmp_path / "model.gguf",))
     package = tmp_path / "kvasir.deb"
-    package.write_bytes(lzma.compress(b"\0" * 1000, preset=0))
+    package.write_bytes(lzma.compress(b"\0" * 1000, preset=6))
     assert "installed (at most" in report([package], parts, Limits(1000, 1000))[-1]
     with pytest.raises(SetupError, match="beyond its limits"):
         report([package], parts, Limits(1000, 999))

@@ -50,8 +50,8 @@ LLAMA_LIBRARY = re.compile(
 )
 
 
-# Of llama.cpp's code for each kind of processor, that for one which was hardly sold; it runs Skylake's.
-RARE_BACKEND = re.compile(r"ggml-cpu-cannonlake\b")
+# Of llama.cpp's code for each kind of processor, that for two which were hardly sold; they run that of the one before.
+RARE_BACKEND = re.compile(r"ggml-cpu-(cannonlake|cooperlake)\b")
 
 
 def is_wanted(name: str) -> bool:
@@ -59,6 +59,8 @@ def is_wanted(name: str) -> bool:
     path = PurePosixPath(name.replace("\\", "/"))
     if path.parts[:2] == ("llama_cpp", "lib"):
         return LLAMA_LIBRARY.match(path.name) is not None
+    if path.parts[0] == "resources" and (path.suffix == ".ts" or path.name == ".gitignore"):
+        return False
     if RARE_BACKEND.search(path.name) or path.name.startswith("_multiarray_tests"):
         return False
     if path.parts[0] == "PySide6" and "plugins" in path.parts:
