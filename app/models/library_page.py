@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app import i18n
 from app.models import fit_words
@@ -17,10 +17,11 @@ from engine.models.stores import Source
 
 
 class LibraryPage(QWidget):
-    """``load_wanted`` carries a path; ``add_folder_wanted`` and ``open_folder_wanted`` nothing."""
+    """``load_wanted`` carries a path, ``remove_folder_wanted`` that of an added folder; the others nothing."""
 
     load_wanted = Signal(str)
     add_folder_wanted = Signal()
+    remove_folder_wanted = Signal(str)
     open_folder_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -31,6 +32,7 @@ class LibraryPage(QWidget):
         self._fits: dict[str, FitWords] = {}
         self._problems: dict[str, str] = {}
         self._loaded: str | None = None
+        self._folders: tuple[str, ...] = ()
         self._filter = QLineEdit()
         self._filter.setObjectName("libraryFilter")
         self._filter.setClearButtonEnabled(True)
@@ -80,6 +82,22 @@ class LibraryPage(QWidget):
             self._loaded = path
             self._fill()
 
+    def set_folders(self, folders: tuple[str, ...]) -> None:
+        """The folders that were added: each can be taken off again."""
+        self._folders = folders
+        if (old := self._add.menu()) is not None:
+            old.deleteLater()
+        if not folders:
+            self._add.setMenu(None)  # type: ignore[arg-type]  # Qt takes None for no menu; its stubs don't know.
+            return
+        menu = QMenu(self)
+        menu.addAction(self.tr("Add a folder…"), self.add_folder_wanted.emit)
+        menu.addSeparator()
+        for folder in folders:
+            action = menu.addAction(self.tr("Leave out {0}").format(folder))
+            action.triggered.connect(lambda _checked=False, folder=folder: self.remove_folder_wanted.emit(folder))
+        self._add.setMenu(menu)
+
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         self.setWindowTitle(self.tr("On this computer"))
@@ -96,6 +114,7 @@ class LibraryPage(QWidget):
                 "a folder that has some. LM Studio's, Ollama's and the Hugging Face cache's are listed by themselves."
             )
         )
+        self.set_folders(self._folders)
         self._fill()
 
     def _shown(self) -> list[LibraryModel]:

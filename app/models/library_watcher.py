@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -59,6 +60,9 @@ class LibraryWatcher(QObject):
         self._thread.start()
 
     def _look(self, stores: tuple[Store, ...]) -> None:
+        # Only a folder that is there can be watched; where it can't be made, a download says why.
+        with contextlib.suppress(OSError):
+            self._own.mkdir(parents=True, exist_ok=True)
         self._looked.emit(self._library.look(stores))
 
     def _on_looked(self, listing: Listing) -> None:

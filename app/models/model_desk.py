@@ -28,7 +28,7 @@ from engine.errors import EngineError
 from engine.messages import Failed
 from engine.models.downloads import Download, DownloadState
 from engine.models.library import Listing
-from engine.models.suggestions import suggestions_for
+from engine.models.suggestions import Suggestion, suggestions_for
 from engine.settings import GpuLayers, LoadSettings
 
 log = logging.getLogger("kvasir")
@@ -133,6 +133,7 @@ class ModelDesk(QObject):
         library, finder, downloads = window.library, window.finder, window.downloads
         library.load_wanted.connect(self.load)
         library.add_folder_wanted.connect(self._ask_for_folder)
+        library.remove_folder_wanted.connect(self.remove_folder)
         library.open_folder_wanted.connect(self._open_folder)
         finder.asked.connect(self._hub.ask)
         finder.repo_wanted.connect(self._hub.open)
@@ -161,7 +162,8 @@ class ModelDesk(QObject):
         self._failures.clear()
         self._look()
         if self._window is not None:
-            self._window.finder.suggest(suggestions_for(self._free_bytes()))
+            self._window.library.set_folders(self._store.current.model_folders)
+            self._window.finder.suggest(self._suggestions())
 
     def _look(self) -> None:
         self._library.set_added([Path(folder) for folder in self._store.current.model_folders])
@@ -285,12 +287,13 @@ class ModelDesk(QObject):
         facts = self._session.status.facts
         return facts.path if facts is not None else None
 
-    def _free_bytes(self) -> int:
-        """The most that one place has free: of a GPU, or else of the RAM."""
+    def _suggestions(self) -> tuple[Suggestion, ...]:
+        """For what the GPUs have free together, or else the RAM, before a model was loaded."""
         engine = self._session.status.engine
         devices = engine.devices if engine is not None else ()
         gpus = [device.free_bytes for device in devices if device.kind == "gpu"]
-        return max(gpus) if gpus else max((device.free_bytes for device in devices), default=0)
+        free = sum(gpus) or max((device.free_bytes for device in devices), default=0)
+        return suggestions_for(free, has_gpu=bool(gpus))
 
     def _words(self, error: EngineError) -> str:
         log.info("models: %s %s", error.code, error.detail)
@@ -309,8 +312,16 @@ class ModelDesk(QObject):
     def add_folder(self, folder: str) -> None:
         """List the models of a folder too."""
         known = self._store.current.model_folders
-        if folder not in known:
-            self._store.update(model_folders=(*known, folder))
+        self._set_folders((*(one for one in known if one != folder), folder))
+
+    def remove_folder(self, folder: str) -> None:
+        """List the models of an added folder no more; they stay where they are."""
+        self._set_folders(tuple(one for one in self._store.current.model_folders if one != folder))
+
+    def _set_folders(self, folders: tuple[str, ...]) -> None:
+        self._store.update(model_folders=folders)
+        if self._window is not None:
+            self._window.library.set_folders(folders)
         self._look()
 
     def _open_folder(self) -> None:

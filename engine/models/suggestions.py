@@ -7,6 +7,9 @@ from dataclasses import dataclass
 MARGIN_SHARE = 4
 """A quarter of the memory is for K and V, for compute and for what else runs."""
 
+COMFORTABLE_ON_CPU_BYTES = 3_000_000_000
+"""A processor reads all weights for every token: at some 20 to 40 GB a second that is about ten tokens a second."""
+
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -31,8 +34,13 @@ SUGGESTIONS = (
 )
 
 
-def suggestions_for(memory_bytes: int, n_most: int = 3) -> tuple[Suggestion, ...]:
-    """The largest that fit the memory that is free with room to spare, the largest first; the smallest one always."""
+def suggestions_for(memory_bytes: int, *, has_gpu: bool, n_most: int = 3) -> tuple[Suggestion, ...]:
+    """The largest that fit the memory that is free with room to spare, the largest first; the smallest one always.
+
+    Without a GPU none is suggested that would be too slow to talk with, however much RAM there is.
+    """
     room = memory_bytes - memory_bytes // MARGIN_SHARE
+    if not has_gpu:
+        room = min(room, COMFORTABLE_ON_CPU_BYTES)
     fitting = [one for one in SUGGESTIONS if one.size_bytes <= room] or [SUGGESTIONS[0]]
     return tuple(sorted(fitting, key=lambda one: -one.size_bytes)[:n_most])

@@ -1785,6 +1785,10 @@
         <source>added folder</source>
         <translation>添加的文件夹</translation>
     </message>
+    <message>
+        <source>Leave out {0}</source>
+        <translation>不再列出 {0}</translation>
+    </message>
 </context>
 <context>
     <name>LoadGuard</name>

@@ -121,6 +121,12 @@ def test_an_added_folder_is_listed_and_remembered(room: ModelRoom, qtbot: QtBot,
     page = room.window.library
     qtbot.waitUntil(lambda: titles(page.cards) == ["There"])
     assert room.store.current.model_folders == (str(elsewhere),)
+    menu = page.findChild(QPushButton, "addFolder").menu()
+    next(action for action in menu.actions() if str(elsewhere) in action.text()).trigger()
+    qtbot.waitUntil(lambda: page.cards == [])
+    assert room.store.current.model_folders == ()
+    assert page.findChild(QPushButton, "addFolder").menu() is None
+    assert (elsewhere / "there.gguf").is_file()
 
 
 def test_the_filter(room: ModelRoom, qtbot: QtBot) -> None:

@@ -10,15 +10,17 @@ import pytest
 from engine.models.estimate import rough_bytes
 from engine.models.gguf import read_model_info
 from engine.models.remote import parse_reference
-from engine.models.suggestions import SUGGESTIONS, suggestions_for
+from engine.models.suggestions import COMFORTABLE_ON_CPU_BYTES, SUGGESTIONS, suggestions_for
 from engine.settings import LoadSettings
 
 GIB = 2**30
 
 
+@pytest.mark.parametrize("has_gpu", [True, False])
 @pytest.mark.parametrize("gib", [0, 1, 2, 4, 8, 12, 16, 24, 80])
-def test_three_that_fit_the_largest_first(gib: int) -> None:
-    found = suggestions_for(gib * GIB)
+def test_three_that_fit_the_largest_first(gib: int, has_gpu: bool) -> None:
+    found = suggestions_for(gib * GIB, has_gpu=has_gpu)
+    assert has_gpu or found[0].size_bytes <= COMFORTABLE_ON_CPU_BYTES
     assert 1 <= len(found) <= 3
     sizes = [one.size_bytes for one in found]
     assert sizes == sorted(sizes, reverse=True)
