@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -89,11 +88,6 @@ def _fill_closed_streams() -> None:
 def _silence_output() -> None:
     """Nothing is left to say, not even at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def print_report(report: dict[str, object], table: str, *, as_json: bool) -> None:
-    """One JSON object, or a table that a person can read."""
-    print(json.dumps(report, ensure_ascii=False) if as_json else table)
 
 
 if __name__ == "__main__":

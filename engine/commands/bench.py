@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import queue
 import random
 import statistics
@@ -16,6 +15,7 @@ from typing import Any
 from engine.client import EngineClient
 from engine.commands import options
 from engine.commands.isolated import run_isolated
+from engine.commands.output import json_line
 from engine.errors import EngineError, ErrorCode
 from engine.lab.speed import measure_bare
 from engine.messages import (
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if settings.n_gpu_layers is GpuLayers.AUTO:
         settings = dataclasses.replace(settings, n_gpu_layers=GpuLayers.ALL)
     report = _measure(path, settings, args.n_prompt, args.n_gen, args.repeat)
-    print(json.dumps(report) if args.json else _table(report))
+    print(json_line(report) if args.json else _table(report))
     return 0
 
 

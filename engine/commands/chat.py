@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import queue
 import signal
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from engine.client import EngineClient
 from engine.commands import options
+from engine.commands.output import json_line
 from engine.errors import EngineError, ErrorCode
 from engine.messages import (
     Cancel,
@@ -151,7 +151,7 @@ class CommandLineChat:
 
     def _show(self, event: Event) -> None:
         if self._as_json:
-            print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
+            print(json_line(event.to_json()), flush=True)
         elif isinstance(event, TextGenerated) and event.kind is TextKind.ANSWER:
             print(event.text, end="", flush=True)
         elif isinstance(event, Finished):

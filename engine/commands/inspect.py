@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from engine.commands import options
+from engine.commands.output import json_line
 from engine.models.inspect import inspect_report, inspect_table
 
 
@@ -17,5 +17,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the report; raises EngineError for a file that is no model."""
     report = inspect_report(options.model_path(args))
-    print(json.dumps(report, ensure_ascii=False) if args.json else inspect_table(report))
+    print(json_line(report) if args.json else inspect_table(report))
     return 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
 from engine.commands import options
 from engine.commands.isolated import run_isolated
+from engine.commands.output import json_line
 from engine.errors import EngineError, ErrorCode
 from engine.options import EngineOptions
 from engine.settings import LoadSettings, Policy, PolicySettings, declarations
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     options.require_chat(path, load, policy)
     text = read_text(Path(args.text))
     report = run_isolated(_measure, path, args.policy, text, args.tokens, load, policy)
-    print(json.dumps(report) if args.json else _table(report))
+    print(json_line(report) if args.json else _table(report))
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from engine.cache.plan import MemoryPlan
 from engine.commands import options
 from engine.commands.isolated import run_isolated
+from engine.commands.output import json_line
 from engine.messages import DeviceMemory
 from engine.options import EngineOptions
 from engine.settings import LoadSettings
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the report; raises EngineError."""
     plan, allocated = run_isolated(_measure, options.model_path(args), options.load_settings(args), args.verify)
     report = plan_report(plan, allocated)
-    print(json.dumps(report, ensure_ascii=False) if args.json else plan_table(report))
+    print(json_line(report) if args.json else plan_table(report))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from engine.__main__ import main
 from engine.client import EngineClient
 from engine.commands import perplexity
+from engine.commands.output import json_line
 from engine.errors import EngineError
 
 
@@ -105,3 +107,10 @@ def test_a_closed_stream_costs_the_engine_nothing(
     done = run_closed(redirection, "chat", str(tiny_model()), "--json", "--max-tokens", "2", "--n-ctx", "256")
     assert (done.returncode, '"Finished"' in done.stdout) == (0, answers)
     assert "Traceback" not in done.stderr
+
+
+def test_json_is_one_line_for_every_reader() -> None:
+    text = {"text": "".join(map(chr, range(0x300))) + "\u2028\u2029\ufeff\U0001f600"}
+    assert len(json_line(text).splitlines()) == 1
+    assert json.loads(json_line(text)) == text
+    assert "\U0001f600" in json_line(text)
