@@ -6,11 +6,12 @@ import base64
 import binascii
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app.commands.actions import Actions
 from app.conversations.sidebar import Sidebar
+from app.enter_key import press_button
 from app.icons import application_icon
 from app.side_panel import SidePanel
 from app.theme import Theme
@@ -150,6 +151,11 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         if self._sidebar is not None:
             self._sidebar.fit(self.width())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses buttons."""
+        if not press_button(self, event):
+            super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         """Notice the keyboard coming back."""

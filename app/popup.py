@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QBitmap, QGuiApplication, QPainter, QResizeEvent
+from PySide6.QtGui import QBitmap, QGuiApplication, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from app.enter_key import press_button
 from app.tokens import Sizes
 
 EDGE = 8
@@ -50,6 +51,11 @@ class Popup(QWidget):
         self.setMaximumHeight(most)
         self._outer.activate()
         self.resize(self.width(), min(most, self.sizeHint().height()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses buttons."""
+        if not press_button(self, event):
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Cut off the corners, which an X server without a compositor would fill with black."""
