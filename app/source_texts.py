@@ -43,6 +43,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "The name of “{}” would lead out of the folder of models, so it is not downloaded."),
     QT_TRANSLATE_NOOP("Engine", "The processor computes: there is no GPU."),
     QT_TRANSLATE_NOOP("Engine", "The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again."),
+    QT_TRANSLATE_NOOP("Engine", "The proxy setting can't be used: set HTTPS_PROXY to an address that begins with http://."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The starter model is not installed: run `make run` once, or open a GGUF file of your own."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted."),  # noqa: E501
     QT_TRANSLATE_NOOP("Engine", "There is no file “{}” in “{}”. It may have been moved: choose it again."),

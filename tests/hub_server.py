@@ -44,6 +44,8 @@ class HubServer:
     """What every request is answered with."""
     tells_digests: bool = True
     content_instead: bytes | None = None
+    answer_instead: bytes | None = None
+    """What every question of the API is answered with."""
     gate: threading.Event | None = None
     """Bytes after the first half wait for it."""
     reached_gate: threading.Event = field(default_factory=threading.Event)
@@ -96,6 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
         hub.requests.append((self.path, dict(self.headers)))
         if hub.status is not None:
             self._refuse(hub.status, None, "Busy")
+        elif hub.answer_instead is not None and path.startswith("/api/"):
+            self._send_json(hub.answer_instead)
         elif path == "/api/models":
             self._search(parse_qs(parts.query))
         elif match := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/([^/]+))?", path):
@@ -191,7 +195,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _json(self, value: object) -> None:
-        body = json.dumps(value).encode()
+        self._send_json(json.dumps(value).encode())
+
+    def _send_json(self, body: bytes) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -17,7 +17,7 @@ from huggingface_hub.errors import OfflineModeIsEnabled
 from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_status
 
 from engine import __version__
-from engine.models.hub_errors import hub_errors
+from engine.models.hub_errors import hub_errors, proxy_error
 from engine.models.remote import (
     MAX_FILE_BYTES,
     Found,
@@ -72,7 +72,7 @@ class Hub:
         with hub_errors(text, self.host):
             _require_online()
             # Not list_models: it tries for half a minute before it says that something is wrong.
-            response = get_session().get(f"{self.endpoint}/api/models", params=query, headers=self._headers())
+            response = _session().get(f"{self.endpoint}/api/models", params=query, headers=self._headers())
             hf_raise_for_status(response)
             answers = response.json()
             if not isinstance(answers, list):
@@ -88,10 +88,10 @@ class Hub:
             info = self._api().model_info(
                 reference.repo, revision=reference.revision, files_metadata=True, timeout=TIMEOUT_S
             )
-            commit = info.sha or reference.revision or "main"
+            name, commit = str(info.id), str(info.sha or reference.revision or "main")
             files = [_remote_file(sibling) for sibling in (info.siblings or [])[:MAX_FILES]]
-        models = tuple(model for model in group_models(info.id, commit, files) if _is_named(model, reference))
-        return Repo(info.id, commit, _licence(info.tags), bool(info.gated), models)
+        models = tuple(model for model in group_models(name, commit, files) if _is_named(model, reference))
+        return Repo(name, commit, _licence(info.tags), bool(info.gated), models)
 
     @contextlib.contextmanager
     def open_bytes(
@@ -108,7 +108,7 @@ class Hub:
         }
         with hub_errors(f"{model.repo}/{file.path}", self.host):
             _require_online()
-            with get_session().stream("GET", url, headers=headers) as response:
+            with _session().stream("GET", url, headers=headers) as response:
                 hf_raise_for_status(response)
                 yield ByteStream(response, _body_start(response), _linked_digest(response))
 
@@ -122,7 +122,16 @@ class Hub:
 
     def _api(self) -> HfApi:
         _require_online()
+        _session()
         return HfApi(self.endpoint, token=self.token or False, library_name=PROGRAM, library_version=__version__)
+
+
+def _session() -> httpx2.Client:
+    """The client that huggingface_hub uses too; it is made, with the proxy of the environment, when first asked for."""
+    try:
+        return get_session()
+    except (ImportError, ValueError) as error:
+        raise proxy_error(repr(error)) from error
 
 
 def _new_client() -> httpx2.Client:

@@ -28,6 +28,15 @@ def hub_errors(what: str, host: str) -> Iterator[None]:
         yield
     except (HfHubHTTPError, httpx2.HTTPError, httpx2.InvalidURL, EntryNotFoundError, ValueError, OSError) as error:
         raise _engine_error(error, what, host) from error
+    except (LookupError, TypeError, AttributeError, RuntimeError) as error:
+        # What huggingface_hub raises for an answer that is JSON, but none of its own.
+        raise _nonsense(host, repr(error)) from error
+
+
+def proxy_error(detail: str) -> EngineError:
+    """The EngineError for a proxy setting that can't be used at all."""
+    message = "The proxy setting can't be used: set HTTPS_PROXY to an address that begins with http://."
+    return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
 
 
 def _engine_error(error: Exception, what: str, host: str) -> EngineError:
@@ -49,6 +58,10 @@ def _engine_error(error: Exception, what: str, host: str) -> EngineError:
     if isinstance(error, httpx2.TransportError):
         message = f"{host} can't be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again."
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
+    return _nonsense(host, detail)
+
+
+def _nonsense(host: str, detail: str) -> EngineError:
     message = f"{host} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror."
     return EngineError(ErrorCode.HUB_FAILED, message, detail)
 

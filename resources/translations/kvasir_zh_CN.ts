@@ -1276,6 +1276,10 @@
         <source>{} of {} layers fit on the GPU; the processor computes the others, which is slower.</source>
         <translation>GPU 能放下 {} / {} 层；其余由处理器计算，速度较慢。</translation>
     </message>
+    <message>
+        <source>The proxy setting can&apos;t be used: set HTTPS_PROXY to an address that begins with http://.</source>
+        <translation>代理设置无法使用：请将 HTTPS_PROXY 设为以 http:// 开头的地址。</translation>
+    </message>
 </context>
 <context>
     <name>EngineDetails</name>

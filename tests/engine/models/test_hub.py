@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -199,6 +200,48 @@ def test_other_refusals(server: HubServer, hub: Hub, status: int, code: ErrorCod
     with pytest.raises(EngineError) as raised:
         hub.search("words")
     assert raised.value.code is code
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"<html>Sign in to this network</html>",
+        b"7",
+        b"null",
+        b'["x", 5, null]',
+        b'[{"id": 5, "tags": 7, "downloads": "many", "gated": []}]',
+        b'{"error": "no"}',
+        b'{"id": "o/n", "siblings": 7}',
+        b'{"id": "o/n", "siblings": [{"rfilename": 5, "size": "large", "lfs": []}]}',
+        b'{"id": 7, "sha": [], "siblings": [{"rfilename": "a.gguf", "size": -1, "blobId": {}, "lfs": {"size": 1}}]}',
+    ],
+)
+def test_answers_that_make_no_sense_are_no_more_than_a_sentence(server: HubServer, hub: Hub, answer: bytes) -> None:
+    server.answer_instead = answer
+    found = outcome(lambda: hub.search("words"))
+    assert found is ErrorCode.HUB_FAILED or all(isinstance(one.repo, str) for one in found)
+    repo = outcome(lambda: hub.repo(Reference("o/n")))
+    assert repo is ErrorCode.HUB_FAILED or (isinstance(repo.name, str) and isinstance(repo.commit, str))
+
+
+def outcome(ask: Callable[[], Any]) -> Any:
+    """What it gives, or the code of its error."""
+    try:
+        return ask()
+    except EngineError as error:
+        return error.code
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "gopher://127.0.0.1:1"])
+def test_a_proxy_that_is_no_web_proxy(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    hub = Hub("https://hub.example")
+    error = refused(hub, Reference("o/n"))
+    assert error.code is ErrorCode.HUB_UNREACHABLE
+    assert "HTTPS_PROXY" in error.message
+    hub.close()
 
 
 def test_a_file_that_is_gone(server: HubServer, hub: Hub, tmp_path: Path) -> None:
