@@ -88,8 +88,9 @@ class Timeline(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         plot = QRectF(0, MARK_HEIGHT, self.width(), self.height() - MARK_HEIGHT - 1)
-        painter.setPen(QPen(QColor(tokens.line), 1))
-        painter.drawLine(plot.bottomLeft(), plot.bottomRight())
+        if self.history.moments:
+            painter.setPen(QPen(QColor(tokens.line), 1))
+            painter.drawLine(plot.bottomLeft(), plot.bottomRight())
 
         span_s = self.history.span_s(now)
 
