@@ -12,11 +12,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 from engine.errors import EngineError
 from engine.models.downloads import Download, DownloadQueue
 from engine.models.remote import Reference, RemoteModel, parse_reference
-from engine.models.remote_header import HeaderFolder
 from engine.models.token import TokenKeeper
 
 if TYPE_CHECKING:
     from engine.models.hub import Hub
+    from engine.models.remote_header import HeaderFolder
 
 
 def make_hub() -> Hub:
@@ -120,6 +120,8 @@ class HubWorker(QObject):
     def _header_files(self) -> HeaderFolder:
         with self._lock:
             if self._headers is None:
+                from engine.models.remote_header import HeaderFolder
+
                 self._headers = HeaderFolder(self._header_folder)
             return self._headers
 

@@ -7,11 +7,14 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
 
-from engine.models.library import Library, Listing
 from engine.models.stores import Store, known_stores
+
+if TYPE_CHECKING:
+    from engine.models.library import Library, Listing
 
 PAUSE_MS = 400
 """Changes come in swarms while a file is copied; they are looked at once they pause."""
@@ -34,7 +37,7 @@ class LibraryWatcher(QObject):
         self._own = own
         self._stores_of = stores_of or stores_of_this_machine
         self._added: tuple[Path, ...] = ()
-        self._library = Library()
+        self._library: Library | None = None
         self._thread: threading.Thread | None = None
         self._must_look_again = False
         self._watcher = QFileSystemWatcher(self)
@@ -63,6 +66,11 @@ class LibraryWatcher(QObject):
         # Only a folder that is there can be watched; where it can't be made, a download says why.
         with contextlib.suppress(OSError):
             self._own.mkdir(parents=True, exist_ok=True)
+        if self._library is None:
+            # Not at the start: the main window is to be there first.
+            from engine.models.library import Library
+
+            self._library = Library()
         self._looked.emit(self._library.look(stores))
 
     def _on_looked(self, listing: Listing) -> None:

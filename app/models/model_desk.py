@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -17,7 +18,6 @@ from app.engine_status import EngineStatus
 from app.models import fit_words
 from app.models.fit_words import FitWords
 from app.models.load_guard import LoadGuard
-from app.models.models_window import ModelsWindow
 from app.models.opener import ModelOpener
 from app.models.workers import Workers
 from app.notices import Level, Notices
@@ -27,9 +27,13 @@ from engine.cache.plan import Choice
 from engine.errors import EngineError
 from engine.messages import Failed
 from engine.models.downloads import Download, DownloadState
-from engine.models.library import Listing
 from engine.models.suggestions import Suggestion, suggestions_for
 from engine.settings import GpuLayers, LoadSettings
+
+if TYPE_CHECKING:
+    # The main window is to be there first.
+    from app.models.models_window import ModelsWindow
+    from engine.models.library import Listing
 
 log = logging.getLogger("kvasir")
 ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
@@ -61,7 +65,7 @@ class ModelDesk(QObject):
         self._choices: dict[str, Choice] = {}
         self._failures: dict[str, Failed] = {}
         self._header_keys: dict[str, str] = {}
-        self._listing = Listing((), ())
+        self._listing: Listing | None = None
         self._states: dict[str, DownloadState] = {}
         self._load_when_chosen: str | None = None
         self._library.listed.connect(self._on_listed)
@@ -127,6 +131,8 @@ class ModelDesk(QObject):
     def _make_window(self) -> ModelsWindow:
         if self._window is not None:
             return self._window
+        from app.models.models_window import ModelsWindow
+
         window = self._window = ModelsWindow(self._theme, self._parent)
         window.shown.connect(self._on_shown)
         window.retranslated.connect(self._show_again)
@@ -182,7 +188,7 @@ class ModelDesk(QObject):
         self._fits.ask(path, LoadSettings(), is_next=True)
 
     def _show_listing(self) -> None:
-        if self._window is None:
+        if self._window is None or self._listing is None:
             return
         models = self._listing.models
         problems = {str(one.path): self._translate(one.problem.message) for one in models if one.problem is not None}
