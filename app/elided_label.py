@@ -13,6 +13,7 @@ class ElidedLabel(QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._line = self._tip = ""
+        self._shown: tuple[str, str, int, str] | None = None
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
@@ -38,6 +39,11 @@ class ElidedLabel(QLabel):
         return QSize(10, self.fontMetrics().height()).grownBy(self.contentsMargins())
 
     def _elide(self) -> None:
+        # A style sheet tells of a change many times for one of the font.
+        wanted = (self._line, self._tip, self.width(), self.font().key())
+        if wanted == self._shown:
+            return
+        self._shown = wanted
         shown = self.fontMetrics().elidedText(self._line, Qt.TextElideMode.ElideRight, self.width())
         self.setText(shown)
         self.setToolTip("\n".join(filter(None, [self._line if shown != self._line else "", self._tip])))

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import psutil
@@ -82,10 +83,15 @@ class DeviceSampler:
     """Samples devices; nothing it meets is raised. ``nvml`` is the module pynvml, or anything with its functions."""
 
     def __init__(self, nvml: Any = None) -> None:
-        self._nvml = nvml if nvml is not None else _import_nvml()
+        self._given = nvml
         self._is_open = False
         self._problem: SampleProblem | None = None
         self._n_until_retry = 0
+
+    @cached_property
+    def _nvml(self) -> Any:
+        """Imported with the first sample: the window is to be there before."""
+        return self._given if self._given is not None else _import_nvml()
 
     def sample(self, devices: Sequence[Device], process_id: int | None) -> tuple[DeviceSample, ...]:
         """This machine's RAM first, then every GPU: NVIDIA's as the driver sees them, others as the engine saw them.
