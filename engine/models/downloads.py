@@ -25,7 +25,8 @@ MAX_DOWNLOADS = 200
 MAX_QUEUE_BYTES = 4 << 20
 SPEED_WINDOW_S = 5.0
 REPORT_PAUSE_S = 0.1
-CLOSE_TIMEOUT_S = 4.0
+CLOSE_TIMEOUT_S = 2.0
+"""A server that does not answer does not hold up the end of the program for longer."""
 
 
 class DownloadState(StrEnum):

@@ -16,17 +16,15 @@ class TokenKeeper:
     def load(self) -> str | None:
         """The token; None where there is none, or no keyring."""
         import keyring
-        import keyring.errors
 
         try:
             return keyring.get_password(SERVICE, self._host) or None
-        except (keyring.errors.KeyringError, OSError, RuntimeError):
+        except Exception:  # noqa: BLE001 - a keyring's back end is anybody's plugin, and raises what it likes
             return None
 
     def save(self, token: str | None) -> None:
         """Keep a token, or forget it for None or an empty one; raises EngineError(KEYRING_MISSING)."""
         import keyring
-        import keyring.errors
 
         token = (token or "").strip()
         try:
@@ -34,7 +32,7 @@ class TokenKeeper:
                 keyring.set_password(SERVICE, self._host, token)
             elif keyring.get_password(SERVICE, self._host) is not None:
                 keyring.delete_password(SERVICE, self._host)
-        except (keyring.errors.KeyringError, OSError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001 - as above
             raise EngineError(
                 ErrorCode.KEYRING_MISSING,
                 "This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and is not "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -259,6 +260,19 @@ def test_a_restart_goes_on(open_queue: OpenQueue, server: HubServer, model: Remo
     assert done.path.read_bytes() == CONTENT
     third, _ = open_queue()
     assert third.downloads == ()
+
+
+def test_closing_does_not_wait_for_a_server_that_does_not_answer(
+    open_queue: OpenQueue, server: HubServer, model: RemoteModel
+) -> None:
+    server.gate = threading.Event()
+    queue, _ = open_queue()
+    queue.add(model)
+    assert server.reached_gate.wait(PATIENCE_S)
+    began = time.monotonic()
+    queue.close()
+    assert time.monotonic() - began < 5
+    server.gate.set()
 
 
 def test_what_was_paused_stays_paused(open_queue: OpenQueue, server: HubServer, model: RemoteModel) -> None:

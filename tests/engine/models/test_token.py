@@ -20,9 +20,9 @@ class FakeKeyring(keyring.backend.KeyringBackend):
 
     priority = 1  # type: ignore[assignment]
 
-    def __init__(self, is_locked: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.is_locked = is_locked
+        self.refusal: Exception | None = None
         self.kept: dict[tuple[str, str], str] = {}
 
     def get_password(self, service: str, username: str) -> str | None:
@@ -38,8 +38,8 @@ class FakeKeyring(keyring.backend.KeyringBackend):
         del self.kept[service, username]
 
     def _require_open(self) -> None:
-        if self.is_locked:
-            raise keyring.errors.KeyringLocked("locked")
+        if self.refusal is not None:
+            raise self.refusal
 
 
 @pytest.fixture
@@ -69,8 +69,9 @@ def test_a_token_is_forgotten(ring: FakeKeyring, nothing: str | None) -> None:
     assert ring.kept == {}
 
 
-def test_without_a_keyring_the_person_is_told(ring: FakeKeyring) -> None:
-    ring.is_locked = True
+@pytest.mark.parametrize("refusal", [keyring.errors.KeyringLocked("locked"), ZeroDivisionError(SECRET)], ids=repr)
+def test_without_a_keyring_the_person_is_told(ring: FakeKeyring, refusal: Exception) -> None:
+    ring.refusal = refusal
     keeper = TokenKeeper("huggingface.co")
     assert keeper.load() is None
     with pytest.raises(EngineError) as raised:
