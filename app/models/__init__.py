@@ -1,1 +1,1 @@
-"""Choosing a model: the picker, opening files, and what the engine says about itself."""
+"""Models: the picker, the window with the library, the hub and the downloads, and what the engine says about itself."""
