@@ -30,7 +30,7 @@ from engine.settings import SEED_MAX, checked
 from engine.text.stream import AnswerStream, Part, PartKind
 
 if TYPE_CHECKING:
-    from engine.session import LoadedModel
+    from engine.loaded import LoadedModel
 
 RATE_PERIOD_S = 0.5
 """How fast an answer is written is measured over so long: single tokens come unevenly."""
@@ -80,7 +80,10 @@ class Answer:
             return
         self._emit(RenderStarted(request_id))
         prompt = self._loaded.prompt(self._request.messages, continue_last=self._request.continue_last)
-        feed = self._manager.begin(prompt, checked(self._request.policy))
+        policy = checked(self._request.policy)
+        self._loaded.active.make_ready(self._request.chat_id, prompt.tokens, self._is_cancelled)
+        feed = self._manager.begin(prompt, policy)
+        self._loaded.active.take(self._request.chat_id)
         self._emit(PrefillProgress(request_id, feed.n_prompt - feed.n_fed, feed.n_prompt, feed.n_reused))
         for notice in prompt.notices:
             if notice not in self._loaded.template.notices:

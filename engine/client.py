@@ -34,6 +34,7 @@ from engine.messages import (
     Notice,
     NoticeCode,
     RenderStarted,
+    SetTierBudgets,
     Shutdown,
     TokensCounted,
 )
@@ -134,6 +135,8 @@ class EngineClient:
             if not self._has_given_up:
                 if isinstance(command, _Request):
                     self._requests[command.request_id] = command
+                if isinstance(command, SetTierBudgets):
+                    self._options = replace(self._options, tiers=command.settings)
                 if isinstance(command, Cancel) and command.request_id in self._requests:
                     self._cancelled.add(command.request_id)
                 self._post(command)

@@ -159,6 +159,28 @@ class CacheUsage:
     tokens_per_second: float | None = None
 
 
+class Tier(StrEnum):
+    """Where a chat's cached state is: in the context, in RAM, or on disk."""
+
+    ACTIVE = "active"
+    RAM = "ram"
+    DISK = "disk"
+
+
+@dataclass(frozen=True)
+class ChatTier:
+    """A chat that need not be evaluated again: the bytes it takes there, and the tokens that are cached.
+
+    ``is_stored``: all of it is on disk too, and outlives the engine.
+    """
+
+    chat_id: str
+    tier: Tier
+    n_bytes: int
+    n_tokens: int
+    is_stored: bool
+
+
 @dataclass(frozen=True)
 class GenerationStats:
     """What a request cost, in tokens, milliseconds and tokens per second.

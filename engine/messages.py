@@ -14,6 +14,7 @@ from typing import Any
 from engine.cache.plan import Choice, Fit, MemoryPlan
 from engine.errors import ErrorCode
 from engine.facts import CacheUsage as CacheUsage
+from engine.facts import ChatTier as ChatTier
 from engine.facts import Device as Device
 from engine.facts import DeviceMemory as DeviceMemory
 from engine.facts import GenerationStats as GenerationStats
@@ -22,7 +23,8 @@ from engine.facts import KvTerm as KvTerm
 from engine.facts import ModelFacts as ModelFacts
 from engine.facts import Span as Span
 from engine.facts import SpanState as SpanState
-from engine.settings import LoadSettings, PolicySettings, SamplingSettings
+from engine.facts import Tier as Tier
+from engine.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings
 from engine.text.chat import Message as Message
 
 
@@ -96,9 +98,21 @@ class Cancel(Command):
 
 @dataclass(frozen=True)
 class ForgetChat(Command):
-    """Free the cells of a chat."""
+    """Free the cells of a chat, and delete its snapshots."""
 
     chat_id: str
+
+
+@dataclass(frozen=True)
+class ForgetAllChats(Command):
+    """Free all cells, and delete the snapshots of every chat and model."""
+
+
+@dataclass(frozen=True)
+class SetTierBudgets(Command):
+    """Keep chats warm within these budgets from now on; what is beyond them is deleted."""
+
+    settings: TierSettings
 
 
 @dataclass(frozen=True)
@@ -238,6 +252,13 @@ class TextGenerated(Event):
 @dataclass(frozen=True)
 class CacheChanged(Event):
     usage: CacheUsage
+
+
+@dataclass(frozen=True)
+class ChatTiersChanged(Event):
+    """Every chat that is warm with the model loaded now; all others are evaluated when they are opened."""
+
+    tiers: tuple[ChatTier, ...]
 
 
 @dataclass(frozen=True)

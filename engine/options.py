@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.settings import TierSettings
+
 
 @dataclass(frozen=True)
 class EngineOptions:
     """``log_path``: the file that takes the process's standard output and error, read again after a crash.
 
     ``excluded_cpu_variants`` and ``without_extra_bufts`` are what a crash of the first decode taught about this
-    machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``.
+    machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``snapshot_folder``: where chats are kept warm
+    on disk within the budgets of ``tiers``; None keeps them in RAM only.
 
     ``gomp_spin_count``: how long OpenMP threads spin before they sleep. 300 is the shortest that costs nothing on a
     quiet machine. Tokens a second of the starter model with 2 threads on 2 cores, alone and beside two busy programs
@@ -26,3 +29,5 @@ class EngineOptions:
     without_extra_bufts: bool = False
     rpc_servers: tuple[str, ...] = ()
     gomp_spin_count: int = 300
+    snapshot_folder: str | None = None
+    tiers: TierSettings = TierSettings()

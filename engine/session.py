@@ -16,16 +16,21 @@ from engine import __version__
 from engine.answer import Answer
 from engine.cache import check, window
 from engine.cache.formula import kv_formula
-from engine.cache.geometry import CacheShape, kv_bytes, layer_bytes_per_token, layer_cells, recurrent_bytes
-from engine.cache.manager import CacheManager
+from engine.cache.geometry import CacheShape, kv_bytes, layer_bytes_per_token, recurrent_bytes
+from engine.cache.snapshot_folder import SnapshotFolder
+from engine.cache.tiers import Tiers
 from engine.errors import EngineError, ErrorCode
+from engine.loaded import GPU_PROBE_TOKENS, LoadedModel
 from engine.messages import (
+    ChatTier,
+    ChatTiersChanged,
     Command,
     CountTokens,
     Device,
     DeviceMemory,
     EngineReady,
     Event,
+    ForgetAllChats,
     ForgetChat,
     Generate,
     LoadCancelled,
@@ -37,6 +42,7 @@ from engine.messages import (
     Notice,
     NoticeCode,
     RenderStarted,
+    SetTierBudgets,
     TokensCounted,
 )
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
@@ -46,72 +52,13 @@ from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
 from engine.options import EngineOptions
 from engine.settings import GpuLayers, LoadSettings
-from engine.text.chat import Message, Prompt
-from engine.text.prompt import build_prompt
-from engine.text.template import ChatTemplate, load_template
+from engine.text.chat import Message
 from engine.wording import gibibytes
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
-GPU_CHUNK_S = 0.15
-"""A decode on a GPU can't be interrupted: prompts go there in chunks that take about this long."""
-GPU_PROBE_TOKENS = 64
-GPU_CHUNK_MIN = 4
 BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
 """Back ends of a build that was made for no GPU."""
-
-
-class LoadedModel:
-    """A model, its context and the manager of its cache."""
-
-    def __init__(self, info: ModelInfo, settings: LoadSettings, model: NativeModel, context: NativeContext) -> None:
-        self.info = info
-        self.settings = settings
-        self.model = model
-        self.context = context
-        self.template: ChatTemplate = load_template(model.vocabulary, info.chat_template)
-        self.chat_id = ""
-        self.read_tps: float | None = None
-        self.manager = CacheManager(context, feed_size=self._feed_size())
-        self.shape = CacheShape(
-            n_ctx=context.traits.n_cells,
-            type_k=settings.type_k,
-            type_v=settings.type_v,
-            n_ubatch=context.n_ubatch,
-            swa_full=settings.swa_full,
-            flash_attn=context.has_flash_attention,
-        )
-
-    def _feed_size(self) -> int:
-        """Tokens of a prompt evaluated in one call: a micro-batch, or what a GPU does in a fifth of a second."""
-        context = self.context
-        if not self.model.n_layer_gpu:
-            return context.n_ubatch
-        n_tokens = min(GPU_PROBE_TOKENS, context.n_ubatch)
-        started = time.perf_counter()
-        context.evaluate_blank(n_tokens)
-        rate = n_tokens / max(1e-6, time.perf_counter() - started)
-        chunk = GPU_CHUNK_MIN
-        while chunk * 2 <= min(context.n_ubatch, rate * GPU_CHUNK_S):
-            chunk *= 2
-        return chunk
-
-    def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False) -> Prompt:
-        """The chat's tokens; raises EngineError(TEMPLATE_FAILED)."""
-        return build_prompt(self.model.vocabulary, self.template, messages, continue_last=continue_last)
-
-    def used_kv_bytes(self, n_used: int) -> int:
-        """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""
-        settings = self.settings
-        return sum(
-            layer_bytes_per_token(layer, settings.type_k, settings.type_v)
-            * min(n_used, layer_cells(self.info, layer, self.shape))
-            for layer in self.info.layers
-        )
-
-    def close(self) -> None:
-        self.context.close()
-        self.model.close()
 
 
 class Session:
@@ -129,6 +76,9 @@ class Session:
         self._log = NativeLog()
         self._ggml = Ggml()
         self._loaded: LoadedModel | None = None
+        folder = SnapshotFolder(Path(options.snapshot_folder)) if options.snapshot_folder else None
+        self._tiers = Tiers(options.tiers, folder)
+        self._told_tiers: tuple[ChatTier, ...] = ()
         backends = self._ggml.load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
         unreachable = self._add_rpc_servers()
         devices = self._ggml.devices()
@@ -163,15 +113,36 @@ class Session:
                 self._load(command)
             case Generate():
                 loaded = self._require_model()
-                loaded.chat_id = command.chat_id
                 Answer(loaded, command, self._emit, lambda: self._is_cancelled(command.request_id)).give()
             case CountTokens():
                 self._count(command)
             case ForgetChat():
-                if self._loaded is not None and self._loaded.chat_id == command.chat_id:
-                    self._loaded.manager.forget()
+                if self._loaded is not None and self._loaded.active.chat_id == command.chat_id:
+                    self._loaded.active.forget()
+                self._tiers.forget(command.chat_id)
+            case ForgetAllChats():
+                if self._loaded is not None:
+                    self._loaded.active.forget()
+                self._tiers.forget_all()
+            case SetTierBudgets():
+                self._tiers.set_budgets(command.settings)
             case _:
                 raise EngineError(ErrorCode.INTERNAL, "The engine got a command it does not know.", repr(command))
+
+    def work_idle(self, is_wanted: Callable[[], bool]) -> None:
+        """Use the time while nothing is asked: bring to disk what would be lost. Ends soon after ``is_wanted``."""
+        if self._loaded is not None and not is_wanted():
+            for _pause in self._loaded.active.write_behind():
+                if is_wanted():
+                    break
+        self.tell_tiers()
+
+    def tell_tiers(self) -> None:
+        """Say where chats are kept, if that has changed."""
+        tiers = self._loaded.active.chat_tiers() if self._loaded is not None else ()
+        if tiers != self._told_tiers:
+            self._told_tiers = tiers
+            self._emit(ChatTiersChanged(tiers))
 
     def close(self) -> None:
         """Free everything."""
@@ -187,10 +158,13 @@ class Session:
         if self._loaded is not None:
             self._loaded.close()
             self._loaded = None
+            self._tiers.bind("")
 
     # Loading
 
     def _load(self, command: LoadModel) -> None:
+        if self._loaded is not None:
+            self._loaded.active.save()
         # Whatever becomes of the new model: the old one's memory is free before anything else takes any.
         self._unload()
         if self._is_cancelled(command.request_id):
@@ -274,7 +248,7 @@ class Session:
                 is_warm = context.evaluate_blank(n_tokens, interrupt=lambda: self._is_cancelled(request_id))
                 if not is_warm or self._is_cancelled(request_id):
                     raise LoadWasCancelled
-                return LoadedModel(info, settings, model, context)
+                return LoadedModel(info, settings, model, context, self._tiers)
             except BaseException:
                 context.close()
                 raise

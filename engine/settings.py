@@ -308,7 +308,7 @@ def to_mapping(settings: Any) -> dict[str, Any]:
     return plain
 
 
-_MODEL, _CACHE, _POLICY, _SAMPLING = "model", "cache", "policy", "sampling"
+_MODEL, _CACHE, _POLICY, _SAMPLING, _TIERS = "model", "cache", "policy", "sampling", "tiers"
 
 
 @dataclass(frozen=True)
@@ -598,4 +598,30 @@ class SamplingSettings:
         "Goes on after the model wants to stop; for measurements.",
         group=_SAMPLING,
         applies=Applies.LIVE,
+    )
+
+
+@dataclass(frozen=True)
+class TierSettings:
+    """What may be used to keep chats warm that are not open; takes effect at once."""
+
+    ram_mb: int = _setting(
+        1024,
+        "Chats kept in RAM",
+        "Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose "
+        "cache is larger than this is not kept; 0 keeps none.",
+        group=_TIERS,
+        applies=Applies.LIVE,
+        unit="MB",
+        bounds=(0, 1_048_576),
+    )
+    disk_gb: int = _setting(
+        4,
+        "Chats kept on disk",
+        "Room for the same on disk, where they outlive the program. What was used longest ago is deleted first; 0 "
+        "keeps none.",
+        group=_TIERS,
+        applies=Applies.LIVE,
+        unit="GB",
+        bounds=(0, 16_384),
     )

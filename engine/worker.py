@@ -20,6 +20,8 @@ from engine.errors import EngineError, ErrorCode
 from engine.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.options import EngineOptions
 
+IDLE_S = 1.0
+"""Nothing was asked for so long: there is time for what nobody waits for."""
 LOG_BYTES_MAX = 4 << 20
 """A log larger than this is moved aside when a process starts."""
 
@@ -41,6 +43,12 @@ class Inbox:
                 return None
             self._take(wait=True)
         return self._waiting.popleft()
+
+    def is_quiet(self, seconds: float) -> bool:
+        """Whether nothing is asked for so long; a command ends the wait."""
+        with contextlib.suppress(EOFError, OSError):
+            return not (self._waiting or self.is_closing or self._pipe.poll(seconds))
+        return False
 
     def is_cancelled(self, request_id: int) -> bool:
         """Whether a request should stop now; looks into the pipe."""
@@ -116,6 +124,10 @@ def run(pipe: Connection, options: EngineOptions) -> None:
     while (command := inbox.next()) is not None:
         answer(session.carry_out, command, emit)
         inbox.forget(command)
+        if inbox.is_quiet(0):
+            session.tell_tiers()
+        if inbox.is_quiet(IDLE_S):
+            session.work_idle(lambda: not inbox.is_quiet(0))
     session.close()
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from engine.cache.checkpoints import Checkpoint, Checkpoints
 from engine.cache.memory import CacheMemory, DecodeStatus, MemoryKind, MemoryTraits
 from engine.cache.sequence import TokenSequence
+from engine.cache.snapshot import Outline, Snapshot, can_cut
 from engine.errors import EngineError, ErrorCode
 
 Interrupt = Callable[[], bool]
@@ -53,17 +55,8 @@ class Cells:
 
     @property
     def can_cut(self) -> bool:
-        """Whether removing the tail brings the past back.
-
-        Never for a state; not once a sliding window has moved on. With ``swa_full`` window layers keep what left the
-        window until llama.cpp needs a cell, and then take the cells of masked tokens first: they are sure to be whole
-        only while no cell has been freed.
-        """
-        if self.is_state:
-            return False
-        if self.traits.n_swa == 0 or self._highest_position <= self.traits.n_swa:
-            return True
-        return self.traits.kind is MemoryKind.ATTENTION and not self._has_freed
+        """Whether removing the tail brings the past back."""
+        return can_cut(self.traits, self._highest_position, has_freed=self._has_freed)
 
     # Taking out
 
@@ -213,6 +206,41 @@ class Cells:
             return False
         self._checkpoints.drop_after(checkpoint.index)
         return True
+
+    # All of it, outside the context
+
+    @property
+    def outline(self) -> Outline:
+        """What a snapshot would say, without its bytes; changes with the sequence."""
+        indices = tuple(checkpoint.index for checkpoint in self._checkpoints.copies())
+        return Outline(self.sequence, self._highest_position, self._has_freed, indices)
+
+    def snapshot(self) -> Snapshot | None:
+        """A copy of everything; None if there is nothing, or not before the next decode."""
+        # Between a shift and the decode that does it, old K stands beside new positions.
+        if not self.sequence.n_cached or self._is_shift_pending or not self.is_equal:
+            return None
+        outline = replace(self.outline, sequence=self.sequence.copy())
+        return Snapshot(outline, self._checkpoints.copies(), self._memory.snapshot())
+
+    def restore(self, snapshot: Snapshot) -> bool:
+        """Be as the snapshot was; False, with an empty cache, if llama.cpp refuses it."""
+        self.clear()
+        outline = snapshot.outline
+        if not self._can_hold(outline) or not self._memory.restore(snapshot.state):
+            self._empty_memory()
+            return False
+        self.sequence = outline.sequence.copy()
+        self._highest_position, self._has_freed = outline.highest_position, outline.has_freed
+        for checkpoint in snapshot.checkpoints:
+            self._checkpoints.add(replace(checkpoint, removed=list(checkpoint.removed)))
+        if not self.is_equal:
+            self.clear()
+            return False
+        return True
+
+    def _can_hold(self, outline: Outline) -> bool:
+        return outline.sequence.n_cached <= self.traits.n_cells and outline.highest_position <= self.traits.n_positions
 
     def _fail(self, code: ErrorCode, detail: str) -> NoReturn:
         """Leave an empty, true cache, and say what happened."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from engine.cache.memory import StateBytes
 
 BUDGET_BYTES = 1 << 30
 
@@ -16,7 +18,7 @@ class Checkpoint:
 
     index: int
     next_position: int
-    state: bytes
+    state: StateBytes
     removed: list[tuple[int, int]] = field(default_factory=list)
 
 
@@ -37,6 +39,10 @@ class Checkpoints:
         self._kept.append(checkpoint)
         while len(self._kept) > 1 and self.n_bytes > self._budget_bytes:
             del self._kept[0]
+
+    def copies(self) -> tuple[Checkpoint, ...]:
+        """Those kept now, from the oldest on, which change on their own."""
+        return tuple(replace(kept, removed=list(kept.removed)) for kept in self._kept)
 
     def latest(self, index: int) -> Checkpoint | None:
         """The newest checkpoint that knows no token from ``index`` on."""

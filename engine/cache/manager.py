@@ -10,6 +10,7 @@ from engine.cache import window
 from engine.cache.cells import Cells, Interrupt
 from engine.cache.memory import CacheMemory
 from engine.cache.sequence import TokenSequence
+from engine.cache.snapshot import Snapshot
 from engine.cache.usage import CacheCounts
 from engine.cache.window import Limits
 from engine.errors import EngineError, ErrorCode
@@ -342,6 +343,19 @@ class CacheManager:
         return is_done
 
     # All of it
+
+    def n_usable(self, tokens: Sequence[int]) -> int:
+        """How many cells a prompt of ``tokens`` would reuse."""
+        return self._cells.outline.n_usable(tokens, self._cells.traits)
+
+    def snapshot(self) -> Snapshot | None:
+        """A copy of everything cached; None if that is nothing, or can't be copied now."""
+        return self._cells.snapshot()
+
+    def restore(self, snapshot: Snapshot) -> bool:
+        """Hold what the snapshot held; False, with an empty cache, if llama.cpp refuses it."""
+        self._turns, self._tokens, self._pending = (), (), []
+        return self._cells.restore(snapshot)
 
     def forget(self) -> None:
         """Free every cell and forget the sequence."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+StateBytes = bytes | bytearray
+"""What llama.cpp says of a sequence; never changed once it is made."""
+
 
 class MemoryKind(StrEnum):
     """How a model remembers, which decides what can be taken out of its memory again."""
@@ -77,6 +80,6 @@ class CacheMemory(Protocol):
 
     def last_position(self) -> int: ...
 
-    def snapshot(self, *, partial: bool = False) -> bytes: ...
+    def snapshot(self, *, partial: bool = False) -> StateBytes: ...
 
-    def restore(self, state: bytes, *, partial: bool = False) -> bool: ...
+    def restore(self, state: StateBytes, *, partial: bool = False) -> bool: ...

@@ -82,8 +82,8 @@ class TokenSequence:
         """How many tokens are in a state."""
         return sum(run.length for run in self._runs if run.state is state)
 
-    def tokens(self, start: int, end: int) -> list[int]:
-        """Token ids of ``[start, end)``."""
+    def tokens(self, start: int = 0, end: int | None = None) -> list[int]:
+        """Token ids of ``[start, end)``, all by default."""
         return self._tokens[start:end].tolist()
 
     def cached_runs(self, start: int = 0, end: int | None = None) -> Iterator[Run]:
@@ -120,6 +120,10 @@ class TokenSequence:
         """Tokens that are part of the chat and were never fed."""
         self._append(tokens, SpanState.SKIPPED, None)
 
+    def append_evicted(self, tokens: Sequence[int]) -> None:
+        """Tokens that had cells once."""
+        self._append(tokens, SpanState.EVICTED, None)
+
     def _append(self, tokens: Sequence[int], state: SpanState, first_position: int | None) -> None:
         if not len(tokens):
             return
@@ -139,6 +143,12 @@ class TokenSequence:
             self._replace(replace(run, state=SpanState.EVICTED, first_position=None))
             self._n_cached -= run.length
         return sum(run.length for run in evicted)
+
+    def copy(self) -> TokenSequence:
+        """One that changes on its own."""
+        other = TokenSequence()
+        other._tokens, other._runs, other._n_cached = self._tokens[:], list(self._runs), self._n_cached
+        return other
 
     def recache(self, start: int, end: int, first_position: int) -> None:
         """Mark ``[start, end)``, none of it cached now, as decoded again at ``first_position`` and on."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import llama_cpp.llama_cpp as llama
 import numpy as np
 
-from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind
+from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, StateBytes
 from engine.errors import EngineError, ErrorCode
 from engine.native.log import NativeLog
 from engine.native.report import read_load
@@ -351,23 +351,24 @@ class NativeContext:
         """The highest position held, -1 if there is none (``llama_memory_seq_pos_max``)."""
         return int(llama.llama_memory_seq_pos_max(self._memory, SEQUENCE))
 
-    def snapshot(self, *, partial: bool = False) -> bytes:
+    def snapshot(self, *, partial: bool = False) -> bytearray:
         """The sequence's state; ``partial``: only the recurrent or sliding-window part (a checkpoint)."""
         flags = llama.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY if partial else 0
         size = int(llama.llama_state_seq_get_size_ext(self.pointer, SEQUENCE, flags))
-        buffer = (ctypes.c_uint8 * size)()
+        state = bytearray(size)
+        buffer = (ctypes.c_uint8 * size).from_buffer(state)
         written = int(llama.llama_state_seq_get_data_ext(self.pointer, buffer, size, SEQUENCE, flags))
         if written != size:
             raise EngineError(
                 ErrorCode.CACHE_INCONSISTENT, "The cache could not be copied.", f"{written} of {size} bytes"
             )
-        return bytes(buffer)
+        return state
 
-    def restore(self, state: bytes, *, partial: bool = False) -> bool:
+    def restore(self, state: StateBytes, *, partial: bool = False) -> bool:
         """Put a snapshot back. False if llama.cpp refuses it; then the sequence's cells are undefined: clear them."""
         flags = llama.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY if partial else 0
-        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
-        return int(llama.llama_state_seq_set_data_ext(self.pointer, buffer, len(state), SEQUENCE, flags)) == len(state)
+        data = np.frombuffer(state, np.uint8).ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+        return int(llama.llama_state_seq_set_data_ext(self.pointer, data, len(state), SEQUENCE, flags)) == len(state)
 
     def close(self) -> None:
         if self.pointer:

@@ -1,0 +1,93 @@
+"""The chat that owns the context: opened from the tiers, and handed to them before it makes way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from engine.cache.manager import CacheManager
+from engine.cache.memory import MemoryTraits
+from engine.cache.tiers import TAIL_TOKENS, Tiers
+from engine.errors import EngineError
+from engine.facts import ChatTier, Tier
+
+
+class ActiveChat:
+    """Which chat's tokens the context holds, and whether the tiers have them too.
+
+    ``count_bytes(n_used)``: bytes of K and V behind so many cells.
+    """
+
+    def __init__(
+        self, manager: CacheManager, traits: MemoryTraits, tiers: Tiers, count_bytes: Callable[[int], int]
+    ) -> None:
+        self._manager = manager
+        self._traits = traits
+        self._tiers = tiers
+        self._count_bytes = count_bytes
+        self._is_saved = True
+        self.chat_id = ""
+
+    def make_ready(self, chat_id: str, tokens: Sequence[int], is_unwanted: Callable[[], bool]) -> None:
+        """Bring into the context what is already known of a prompt, if a snapshot has more of it than the context.
+
+        What is in the context and would be lost is kept first. Whatever fails on the way only means that more is
+        evaluated.
+        """
+        sequence = self._manager.sequence
+        found = self._tiers.find(tokens, self._traits, self._manager.n_usable(tokens))
+        n_lost = len(sequence) - sequence.common_prefix(tokens)
+        if found is not None or (chat_id != self.chat_id and n_lost) or n_lost >= TAIL_TOKENS:
+            self.save()
+        if found is None:
+            return
+        snapshot = self._tiers.read(found, is_unwanted)
+        if snapshot is None:
+            return
+        if self._manager.restore(snapshot):
+            self.chat_id = found.chat_id
+        else:
+            self.chat_id = ""
+            self._tiers.drop(found)
+        self._is_saved = True
+
+    def take(self, chat_id: str) -> None:
+        """The context works for this chat from now on."""
+        self.chat_id = chat_id
+        self._is_saved = False
+
+    def save(self) -> None:
+        """Hand a copy to the tiers, unless they have it or it would not fit."""
+        if self._is_saved:
+            return
+        self._is_saved = True
+        if self._count_bytes(self._manager.sequence.n_cached) > self._tiers.ram_budget_bytes:
+            return
+        try:
+            snapshot = self._manager.snapshot()
+        except (EngineError, MemoryError):
+            return
+        if snapshot is not None:
+            self._tiers.keep(self.chat_id, snapshot)
+
+    def write_behind(self) -> Iterator[None]:
+        """Have everything on disk, in steps that may end at any pause."""
+        if self._tiers.disk_budget_bytes:
+            self.save()
+            yield
+            yield from self._tiers.write_behind()
+
+    def forget(self) -> None:
+        """Free the cells; nothing of the chat is left here."""
+        self._manager.forget()
+        self.chat_id, self._is_saved = "", True
+
+    def chat_tiers(self) -> tuple[ChatTier, ...]:
+        """Every warm chat and where it is, the active one first."""
+        chats = self._tiers.chats()
+        n_cached = self._manager.sequence.n_cached
+        if not n_cached or not self.chat_id:
+            return tuple(chats.values())
+        kept = chats.pop(self.chat_id, None)
+        is_stored = self._is_saved and kept is not None and kept.is_stored
+        active = ChatTier(self.chat_id, Tier.ACTIVE, self._count_bytes(n_cached), n_cached, is_stored)
+        return (active, *chats.values())

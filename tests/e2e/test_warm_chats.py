@@ -1,0 +1,130 @@
+"""Chats kept warm by a real engine: switched between, through a reload, and after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.messages import (
+    ChatTier,
+    ChatTiersChanged,
+    Finished,
+    ForgetAllChats,
+    ForgetChat,
+    SetTierBudgets,
+    Tier,
+)
+from engine.settings import CacheType, TierSettings
+from tests.e2e.conftest import SMALL
+from tests.e2e.desk import Desk
+
+pytestmark = pytest.mark.e2e
+
+A, B = "What a long question this is, about nothing at all.", "Another question, which is just as long as the first."
+
+
+def wait_for_tiers(desk: Desk, where: Callable[[dict[str, ChatTier]], bool]) -> dict[str, ChatTier]:
+    """The next tiers of which something is true."""
+
+    def by_chat(event: ChatTiersChanged) -> dict[str, ChatTier]:
+        return {one.chat_id: one for one in event.tiers}
+
+    return by_chat(desk.heard.wait(ChatTiersChanged, lambda event: where(by_chat(event))))
+
+
+def is_warm(finished: Finished) -> bool:
+    return finished.stats.n_fed == 1
+
+
+def files(folder: Path) -> list[Path]:
+    return list(folder.glob("*.snapshot"))
+
+
+def test_switching_and_reloading_and_forgetting(desk: Callable[..., Desk], tiny_model: Callable[..., Path]) -> None:
+    one, model = desk(), tiny_model()
+    one.load(model, SMALL)
+    assert not is_warm(one.answer(A, chat_id="a"))
+    assert not is_warm(one.answer(B, chat_id="b"))
+    tiers = wait_for_tiers(one, lambda tiers: "b" in tiers)
+    assert {name: chat.tier for name, chat in tiers.items()} == {"a": Tier.RAM, "b": Tier.ACTIVE}
+    assert tiers["a"].n_bytes > 0
+    assert is_warm(one.answer(A, chat_id="a"))
+    # More cells and another batch change nothing about K and V; another type does.
+    one.load(model, replace(SMALL, n_ctx=512, n_batch=32))
+    assert is_warm(one.answer(A, chat_id="a"))
+    one.load(model, replace(SMALL, type_k=CacheType.F32))
+    assert not is_warm(one.answer(A, chat_id="a"))
+    one.load(model, SMALL)
+    assert is_warm(one.answer(B, chat_id="b"))
+    one.client.send(ForgetChat("a"))
+    assert not is_warm(one.answer(A, chat_id="a"))
+
+
+def test_another_model_of_the_same_shape_gets_none_of_it(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path]
+) -> None:
+    one = desk()
+    one.load(tiny_model(), SMALL)
+    one.answer(A, chat_id="a")
+    one.load(tiny_model(seed=1), SMALL)
+    assert not is_warm(one.answer(A, chat_id="a"))
+
+
+def test_a_restart_finds_chats_on_disk(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder, model = tmp_path / "snapshots", tiny_model()
+    one = desk(snapshot_folder=str(folder))
+    one.load(model, SMALL)
+    answered = one.answer(A, chat_id="a")
+    wait_for_tiers(one, lambda tiers: tiers["a"].is_stored)
+    one.client.close()
+    (file,) = files(folder)
+    other = desk(snapshot_folder=str(folder))
+    other.load(model, SMALL)
+    assert wait_for_tiers(other, lambda tiers: "a" in tiers)["a"].tier is Tier.DISK
+    again = other.answer(A, chat_id="a")
+    assert is_warm(again)
+    assert again.text == answered.text
+    # A crash loses nothing of it either, and damage only time.
+    other.client.close()
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    third = desk(snapshot_folder=str(folder))
+    third.load(model, SMALL)
+    evaluated = third.answer(A, chat_id="a")
+    assert not is_warm(evaluated)
+    assert evaluated.text == answered.text
+    wait_for_tiers(third, lambda tiers: "a" in tiers and tiers["a"].is_stored)
+    third.client.send(ForgetAllChats())
+    wait_for_tiers(third, lambda tiers: not tiers)
+    assert not files(folder)
+
+
+def test_budgets_outlive_the_process(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    one = desk(snapshot_folder=str(tmp_path))
+    one.client.send(SetTierBudgets(TierSettings(ram_mb=0, disk_gb=0)))
+    one.client.unload()
+    one.load(tiny_model(), SMALL)
+    one.answer(A, chat_id="a")
+    one.answer(B, chat_id="b")
+    assert not is_warm(one.answer(A, chat_id="a"))
+    assert all(len(event.tiers) == 1 for event in one.heard.of(ChatTiersChanged))
+
+
+@pytest.mark.parametrize("arch", ["gemma3", "lfm2", "mamba"])
+def test_every_kind_of_memory(desk: Callable[..., Desk], tiny_model: Callable[..., Path], arch: str) -> None:
+    one = desk()
+    fields = {"n_layer": 3, "n_head_kv": (0, 2, 0)} if arch == "lfm2" else {}
+    one.load(tiny_model(arch=arch, **fields), SMALL)
+    answered = one.answer(A, chat_id="a")
+    one.answer(B, chat_id="b")
+    again = one.answer(A, chat_id="a")
+    assert again.stats.n_fed < answered.stats.n_fed // 2
+    assert again.text == answered.text

@@ -1,0 +1,145 @@
+"""What warm chats promise, whatever memory is under them: a chat that comes back is as if it had never left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.cache.active import ActiveChat
+from engine.cache.manager import CacheManager, Feed
+from engine.cache.memory import CacheMemory
+from engine.cache.snapshot_folder import SnapshotFolder
+from engine.cache.tiers import Tiers
+from engine.cache.window import allowed_policies
+from engine.messages import ChatTier, SpanState, Tier
+from engine.settings import Policy, PolicySettings, TierSettings
+from tests.engine.cache.chats import Chat, answer, feed, text
+from tests.engine.cache.lab import Lab, LabFixtures, RecordedMemory
+
+BINDING = "b" * 32
+POLICY = PolicySettings()
+BUDGETS = TierSettings(ram_mb=64, disk_gb=1)
+
+
+class WarmDesk:
+    """A context whose chats are kept warm, as the engine does it."""
+
+    def __init__(self, memory: CacheMemory, tiers: Tiers) -> None:
+        self.manager = CacheManager(memory)
+        tiers.bind(BINDING)
+        self.active = ActiveChat(self.manager, memory.traits, tiers, lambda n_used: n_used)
+
+    def ask(self, chat_id: str, chat: Chat, policy: PolicySettings = POLICY, n_answer: int = 5) -> Feed:
+        """Feed a chat and answer it; the answer becomes part of it."""
+        prompt = chat.prompt()
+        self.active.make_ready(chat_id, prompt.tokens, lambda: False)
+        cost = feed(self.manager, prompt, policy)
+        self.active.take(chat_id)
+        words = text(len(prompt.tokens), n_answer)
+        answer(self.manager, words)
+        chat.say("assistant", words)
+        return cost
+
+    def write(self) -> None:
+        for _pause in self.active.write_behind():
+            pass
+
+    def tiers(self) -> dict[str, ChatTier]:
+        return {one.chat_id: one for one in self.active.chat_tiers()}
+
+
+def first_question(seed: int, system: int = 0) -> Chat:
+    chat = Chat().say("system", text(1000, system)) if system else Chat()
+    return chat.say("user", text(seed, 60))
+
+
+class TiersContract(LabFixtures):
+    """Inherited with a fixture `lab`."""
+
+    @pytest.fixture
+    def tiers(self) -> Tiers:
+        return Tiers(BUDGETS, None)
+
+    def test_a_chat_that_comes_back_costs_its_new_tokens(self, lab: Lab, memory: RecordedMemory, tiers: Tiers):
+        undisturbed = lab.new_memory()
+        desk, alone, chat = WarmDesk(memory, tiers), WarmDesk(undisturbed, Tiers(BUDGETS, None)), first_question(1)
+        desk.ask("a", chat)
+        desk.ask("b", first_question(2))
+        assert desk.tiers()["a"].tier is Tier.RAM
+        chat.say("user", text(3, 9))
+        back = desk.ask("a", chat)
+        same = first_question(1)
+        alone.ask("a", same)
+        same.say("user", text(3, 9))
+        assert alone.ask("a", same) == back
+        assert back.n_fed < 20
+        lab.check(memory.inner, desk.manager.sequence)
+        lab.assert_same(lab.result(memory.inner), lab.result(undisturbed), exactly=lab.is_exact)
+        assert {name: one.tier for name, one in desk.tiers().items()} == {"a": Tier.ACTIVE, "b": Tier.RAM}
+
+    def test_after_a_restart_it_comes_from_disk(self, lab: Lab, tmp_path: Path):
+        desk, chat = WarmDesk(lab.new_memory(), Tiers(BUDGETS, SnapshotFolder(tmp_path))), first_question(1)
+        desk.ask("a", chat)
+        assert not desk.tiers()["a"].is_stored
+        desk.write()
+        assert desk.tiers()["a"].is_stored
+        memory = lab.new_memory()
+        again = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path)))
+        assert again.tiers()["a"].tier is Tier.DISK
+        chat.say("user", text(3, 9))
+        assert again.ask("a", chat).n_fed < 20
+        lab.check(memory, again.manager.sequence)
+
+    def test_what_was_evicted_stays_so(self, lab: Lab, tmp_path: Path):
+        for policy in {Policy.WINDOW, Policy.SINKS}.intersection(allowed_policies(lab.kind)):
+            settings = PolicySettings(policy=policy, n_window=100, n_evict=20)
+            tiers = Tiers(BUDGETS, SnapshotFolder(tmp_path / policy))
+            desk, chat = WarmDesk(lab.new_memory(), tiers), first_question(1)
+            for turn in range(4):
+                desk.ask("a", chat, settings, n_answer=20)
+                chat.say("user", text(turn, 15))
+            before = desk.manager.sequence.runs
+            assert desk.manager.sequence.count(SpanState.EVICTED)
+            desk.write()
+            memory = lab.new_memory()
+            again = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path / policy)))
+            again.active.make_ready("a", chat.prompt().tokens, lambda: False)
+            assert again.manager.sequence.runs == before
+            lab.check(memory, again.manager.sequence)
+            assert again.ask("a", chat, settings).n_fed < 30
+            lab.check(memory, again.manager.sequence)
+
+    def test_a_system_prompt_is_shared(self, lab: Lab, memory: RecordedMemory, tiers: Tiers):
+        desk = WarmDesk(memory, tiers)
+        desk.ask("a", first_question(1, system=80))
+        desk.ask("b", first_question(2))
+        assert desk.ask("c", first_question(3, system=80)).n_reused >= 80
+        lab.check(memory.inner, desk.manager.sequence)
+
+    def test_what_llama_cpp_refuses_is_evaluated(self, lab: Lab, memory: RecordedMemory, tiers: Tiers):
+        desk, chat = WarmDesk(memory, tiers), first_question(1)
+        desk.ask("a", chat)
+        desk.ask("b", first_question(2))
+        refusing = Refusing(memory)
+        other = WarmDesk(refusing, tiers)
+        chat.say("user", text(3, 9))
+        cost = other.ask("a", chat)
+        assert refusing.n_refused == 1
+        assert (cost.n_reused, cost.n_fed) == (0, cost.n_prompt)
+        lab.check(memory.inner, other.manager.sequence)
+        # And it is not tried again.
+        assert tiers.find(chat.prompt().tokens, memory.traits, 0) is None
+
+
+class Refusing(RecordedMemory):
+    """Refuses a whole snapshot after having taken half of it, as llama.cpp does."""
+
+    n_refused = 0
+
+    def restore(self, state: bytes, *, partial: bool = False) -> bool:
+        if partial:
+            return self.inner.restore(state, partial=True)
+        self.inner.restore(state)
+        self.n_refused += 1
+        return False
