@@ -1,4 +1,4 @@
-"""What the buttons under a turn do."""
+"""What the buttons under a turn do, and what is said there in another language."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from app.chat_session import ChatSession
 from app.commands.actions import Actions
 from app.conversation import plain_text
 from app.conversations.records import Turn
+from app.turn_display import TurnDisplay
 
 
 class TurnActions(QObject):
@@ -27,14 +28,22 @@ class TurnActions(QObject):
     def __init__(self, chat: ChatSession, transcript: Transcript, composer: Composer) -> None:
         super().__init__(chat)
         self._chat = chat
+        self._transcript = transcript
+        self._display = TurnDisplay(self)
         composer.edit_last_requested.connect(self.edit_last)
         transcript.set_actions(self._actions_of)
         transcript.action_requested.connect(self._on_action)
+        transcript.language_changed.connect(self._say_again)
 
     def connect_actions(self, actions: Actions) -> None:
         """Say what the actions about messages do."""
         for name, do in (("edit_last", self.edit_last), ("copy_last", self.copy_last), ("copy_chat", self.copy_chat)):
             actions[name].triggered.connect(lambda _checked=False, do=do: do())
+
+    def _say_again(self) -> None:
+        """In another language."""
+        chat = self._chat
+        self._transcript.set_words(self._display.words(chat.conversation.shown_turns(), chat.settings.sampling))
 
     def edit_last(self) -> None:
         """Put the person's last message into the composer; sent again, it becomes another version."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import PurePath
 
 from PySide6.QtCore import QObject
@@ -37,11 +38,15 @@ class TurnDisplay(QObject):
             turn.message.reasoning,
             turn.state,
             author=author_of(turn, facts) if turn.message.role == "assistant" else "",
-            time=i18n.time_text(turn.moment.astimezone()),
+            time=_time_of(turn),
             facts=self.facts_of(turn, sampling),
             note=self.note_of(turn),
             variant=version_of(conversation, turn.id),
         )
+
+    def words(self, shown: Iterable[Turn], sampling: SamplingSettings) -> dict[str, tuple[str, tuple[str, ...], str]]:
+        """What is said about turns in the language in force: time, facts, note."""
+        return {str(turn.id): (_time_of(turn), self.facts_of(turn, sampling), self.note_of(turn)) for turn in shown}
 
     def facts_of(self, turn: Turn, sampling: SamplingSettings) -> tuple[str, ...]:
         """What the answer cost."""
@@ -79,6 +84,10 @@ def author_of(turn: Turn, facts: ModelFacts | None) -> str:
     if facts is not None and facts.path == turn.model:
         return model_name(facts)
     return _QUANTIZATION.sub("", PurePath(turn.model).stem)
+
+
+def _time_of(turn: Turn) -> str:
+    return i18n.time_text(turn.moment.astimezone())
 
 
 def _escaped(name: str) -> str:

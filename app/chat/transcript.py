@@ -45,6 +45,7 @@ class Transcript(QAbstractScrollArea):
     action_requested = Signal(str, Action)
     following_changed = Signal(bool)
     selection_changed = Signal()
+    language_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -138,6 +139,12 @@ class Transcript(QAbstractScrollArea):
         view.text_grew(self._factory, self._theme.sizes, is_final=bool({"text", "reasoning"} & fields.keys()))
         self._assign_actions()
         self._changed(index)
+
+    def set_words(self, words: dict[str, tuple[str, tuple[str, ...], str]]) -> None:
+        """The time, the facts and the note of turns in another language; none is higher for it."""
+        for turn in self.turns:
+            turn.time, turn.facts, turn.note = words.get(turn.id, (turn.time, turn.facts, turn.note))
+        self.viewport().update()
 
     def set_visibility(self, visibility: dict[str, Visibility]) -> None:
         """How much of each of these turns the model still sees."""
@@ -390,3 +397,4 @@ class Transcript(QAbstractScrollArea):
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
+            self.language_changed.emit()

@@ -78,6 +78,7 @@ def test_a_window_changes_its_language_while_it_is_open(start_desk, qtbot, compi
     program.actions["next_language"].trigger()
     qtbot.waitUntil(lambda: program.top_bar.state.text() == "就绪")
     assert program.actions["quit"].text() == "退出"
+    assert any("词元" in fact for fact in program.transcript.turns[-1].facts)
     assert program.dialog.windowTitle() == "首选项"
     assert program.cache_panel.accessibleName() == "缓存"
     assert program.panel.findChild(object, "cacheTab").text() == "缓存"
