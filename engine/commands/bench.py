@@ -25,10 +25,10 @@ from engine.messages import (
     Finished,
     ForgetChat,
     Generate,
+    GenerationStats,
     LoadModel,
     ModelLoaded,
     PrefillProgress,
-    TextGenerated,
 )
 from engine.options import EngineOptions
 from engine.settings import GpuLayers, LoadSettings, SamplingSettings
@@ -106,12 +106,21 @@ def _measure(path: Path, settings: LoadSettings, n_prompt: int, n_gen: int, repe
 
 @dataclasses.dataclass(frozen=True)
 class TimedAnswer:
-    """Seconds on the client's clock: from the start of feeding to the first text, and from there to the end."""
+    """Seconds from the start of feeding to the first token, and from there to the end."""
 
     n_prompt: int
     n_generated: int
     prefill_s: float
     decode_s: float
+
+
+def timed_answer(stats: GenerationStats, whole_s: float) -> TimedAnswer:
+    """The client's seconds of an answer, divided where the engine says that it began to generate.
+
+    Not where the first text came: a first token may be half a character, or open a block of reasoning.
+    """
+    decode_s = stats.n_generated / stats.decode_tps if stats.decode_tps else 0.0
+    return TimedAnswer(stats.n_prompt, stats.n_generated, max(1e-9, whole_s - decode_s), max(1e-9, decode_s))
 
 
 class TimedEngine:
@@ -133,18 +142,13 @@ class TimedEngine:
         self.client.send(ForgetChat(CHAT_ID))
         sampling = SamplingSettings(temperature=0.0, max_tokens=n_gen, ignore_eos=True)
         self.client.send(Generate(self.client.next_request_id(), CHAT_ID, (Message("user", text),), sampling))
-        began = first = None
+        began = None
         while True:
             moment, event = self._next()
             if isinstance(event, PrefillProgress) and began is None:
                 began = moment
-            if isinstance(event, TextGenerated) and first is None:
-                first = moment
             if isinstance(event, Finished):
-                began, first = began or moment, first or moment
-                return TimedAnswer(
-                    event.stats.n_prompt, event.stats.n_generated, first - began, max(1e-9, moment - first)
-                )
+                return timed_answer(event.stats, moment - (began or moment))
 
     def _next(self) -> tuple[float, Event]:
         moment, event = self._events.get()
