@@ -37,7 +37,7 @@ class ModelCard(QFrame):
         self.bar.setTextVisible(False)
         self.bar.hide()
         self._lines = QVBoxLayout()
-        self._lines.setSpacing(3)
+        self._lines.setSpacing(2)
         for widget in (self.title, self.fit, self.bar):
             self._lines.addWidget(widget)
         self._buttons = QHBoxLayout()
@@ -54,6 +54,8 @@ class ModelCard(QFrame):
         while len(self._facts) < len(lines):
             label = ElidedLabel()
             label.setProperty("level", "meta")
+            # Chinese signs are higher than the font that the line is measured with.
+            label.setMinimumHeight(round(1.6 * self._theme.sizes.meta))
             self._facts.append(label)
             self._lines.insertWidget(len(self._facts), label)
         for index, label in enumerate(self._facts):
@@ -72,6 +74,7 @@ class ModelCard(QFrame):
     def set_progress(self, fraction: float | None) -> None:
         """How far something is, from 0 to 1; None: nothing goes on."""
         self.bar.setVisible(fraction is not None)
+        self.bar.setAccessibleName(self.tr("Progress"))
         self.bar.setValue(round(BAR_STEPS * min(1.0, max(0.0, fraction or 0.0))))
 
     def add_button(self, name: str, do: Callable[[], object], kind: str = "") -> QPushButton:

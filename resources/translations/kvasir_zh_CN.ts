@@ -3411,4 +3411,11 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>此文件的文字会放进消息。模型只读取一次，之后留在缓存中。</translation>
     </message>
 </context>
+<context>
+    <name>ModelCard</name>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+</context>
 </TS>
