@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -65,6 +65,7 @@ class SamplingPanel(QScrollArea):
         self.prompts.chosen.connect(self._system.setPlainText)
         self.prompts.kept.connect(lambda name: self.prompt_kept.emit(Preset(name, self.system_prompt)))
         self._system.textChanged.connect(self._timer.start)
+        self._system.installEventFilter(self)
         self._timer.timeout.connect(lambda: self.system_prompt_edited.emit(self.system_prompt))
         self._form.edited.connect(self.sampling_edited)
         self._reset.clicked.connect(self._on_reset)
@@ -133,6 +134,12 @@ class SamplingPanel(QScrollArea):
     def _on_reset(self) -> None:
         self._form.set_settings(SamplingSettings())
         self.sampling_edited.emit(SamplingSettings())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Whoever goes on to the message has finished the system prompt."""
+        if watched is self._system and event.type() == QEvent.Type.FocusOut:
+            self.flush()
+        return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the language."""

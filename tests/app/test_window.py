@@ -310,6 +310,23 @@ def test_system_prompt_and_sampling_hold_for_the_next_request(start_desk, qtbot)
     assert kept.system_prompt == "Be brief."
 
 
+@pytest.mark.parametrize("by_key", [True, False])
+def test_a_system_prompt_typed_just_before_holds_already(start_desk, qtbot, by_key):
+    desk = start_desk()
+    program = desk.program
+    program.actions["show_sampling"].trigger()
+    field = program.sampling_panel.findChild(QPlainTextEdit, "systemPrompt")
+    desk.type("Hi")
+    field.setFocus()
+    qtbot.keyClicks(field, "Rhyme.")
+    if by_key:
+        program.actions["send"].trigger()
+    else:
+        program.composer.focus()
+        program.composer.send()
+    assert desk.engine.request.messages[0] == Message("system", "Rhyme.")
+
+
 def test_what_left_the_cache_is_dimmed(start_desk, qtbot):
     desk = start_desk(answers_by_hand=True)
     desk.send("Old")
