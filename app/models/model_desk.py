@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from app.commands.actions import Actions
 from app.engine_session import EngineSession
@@ -27,6 +27,7 @@ from engine.cache.plan import Choice
 from engine.errors import EngineError
 from engine.messages import Failed
 from engine.models.downloads import Download, DownloadState
+from engine.models.remote import RemoteModel
 from engine.models.suggestions import Suggestion, suggestions_for
 from engine.settings import GpuLayers, LoadSettings
 
@@ -116,7 +117,7 @@ class ModelDesk(QObject):
         window.finder.field.setFocus()
 
     def load(self, path: str) -> None:
-        """Load a model with settings that fit; asks first where none do."""
+        """Load a model with settings that fit; where none do, the opener's guard asks before it is loaded."""
         choice = self._choices.get(path)
         if choice is None:
             self._load_when_chosen = path
@@ -124,7 +125,7 @@ class ModelDesk(QObject):
         elif choice.fits:
             self._load_as(path, choice)
         else:
-            self._ask_whether_to_load(path, choice)
+            self._opener.open(path)
 
     # Building
 
@@ -144,7 +145,7 @@ class ModelDesk(QObject):
         finder.asked.connect(self._hub.ask)
         finder.repo_wanted.connect(self._hub.open)
         finder.judge_wanted.connect(self._hub.judge)
-        finder.download_wanted.connect(self._hub.queue.add)
+        finder.download_wanted.connect(self._download)
         finder.token_wanted.connect(self._ask_for_token)
         self._hub.found.connect(finder.show_found)
         self._hub.opened.connect(finder.show_repo)
@@ -232,6 +233,14 @@ class ModelDesk(QObject):
         else:
             self._window.library.show_fit(path, fit)
 
+    def _download(self, model: RemoteModel) -> None:
+        try:
+            self._hub.queue.add(model)
+        except EngineError as error:
+            # Its name would lead out of the folder.
+            if self._window is not None:
+                self._window.finder.show_problem(self._words(error))
+
     def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
         before, self._states = self._states, {one.key: one.state for one in downloads}
         for one in downloads:
@@ -272,19 +281,6 @@ class ModelDesk(QObject):
         setup = replace(preferences.setup(path), load=settings)
         self._store.set(preferences.with_setup(path, setup))
         self._opener.open(path)
-
-    def _ask_whether_to_load(self, path: str, choice: Choice) -> None:
-        box = QMessageBox(self._window or self._parent)
-        box.setObjectName("doesNotFit")
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(self.tr("“{0}” does not fit into the free memory.").format(Path(path).stem))
-        box.setInformativeText("\n".join(self._translate(reason) for reason in choice.reasons))
-        load = box.addButton(self.tr("Load all the same"), QMessageBox.ButtonRole.DestructiveRole)
-        load.setToolTip(self.tr("With the shortest context; other programs may become slow, or the load may fail"))
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        load.clicked.connect(lambda: self._load_as(path, choice))
-        box.finished.connect(box.deleteLater)
-        box.open()
 
     def _settings_for(self, path: str) -> LoadSettings:
         return self._store.current.setup(path).load

@@ -109,7 +109,8 @@ class DownloadQueue:
                 return
             self._downloads.pop(model.key, None)
             while len(self._downloads) >= MAX_DOWNLOADS:
-                self._downloads.pop(next(iter(self._downloads)))
+                finished = (key for key, one in self._downloads.items() if one.state is DownloadState.DONE)
+                self._downloads.pop(next(finished, next(iter(self._downloads))))
             self._downloads[model.key] = Download(model, DownloadState.WAITING, n_bytes_there(self._folder, model))
         self._changed()
         self._wake()
@@ -173,7 +174,8 @@ class DownloadQueue:
                 if not is_removed:
                     self._downloads[key] = _after(self._downloads[key], outcome, is_closing=self._is_closing)
             if is_removed and not isinstance(outcome, Path):
-                delete_parts(self._folder, model)
+                with contextlib.suppress(EngineError):
+                    delete_parts(self._folder, model)
             self._changed()
 
     def _bring(self, model: RemoteModel) -> Path | EngineError | None:

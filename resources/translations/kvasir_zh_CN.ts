@@ -1926,18 +1926,6 @@
 <context>
     <name>ModelDesk</name>
     <message>
-        <source>“{0}” does not fit into the free memory.</source>
-        <translation>空闲内存放不下“{0}”。</translation>
-    </message>
-    <message>
-        <source>Load all the same</source>
-        <translation>仍然加载</translation>
-    </message>
-    <message>
-        <source>With the shortest context; other programs may become slow, or the load may fail</source>
-        <translation>使用最短的上下文；其他程序可能变慢，加载也可能失败</translation>
-    </message>
-    <message>
         <source>Add a folder of models</source>
         <translation>添加模型文件夹</translation>
     </message>

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import threading
+from types import SimpleNamespace
 
+import psutil
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QTabWidget, QWidget
@@ -14,7 +16,7 @@ from app.i18n import Languages
 from app.models.model_card import ModelCard
 from app.notices import Notices
 from app.theme import Theme
-from engine.models.remote import Reference
+from engine.models.remote import Reference, RemoteFile, RemoteModel
 from engine.settings import CacheType, GpuLayers
 from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
 from tests.app.models.fake_planner import REFUSED
@@ -80,22 +82,37 @@ def test_a_model_is_loaded_as_its_line_says(room: ModelRoom, qtbot: QtBot) -> No
     assert load.n_gpu_layers is GpuLayers.AUTO, "counted again at each load"
 
 
-def test_what_does_not_fit_asks_first(room: ModelRoom, qtbot: QtBot) -> None:
+def test_what_does_not_fit_asks_first_and_once(
+    room: ModelRoom, qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    room.desk.attach(parent, Notices(Theme(qapp), parent), can_ask=True)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
     path = str(room.write("huge.gguf"))
     room.desk.show_library()
     page = room.window.library
     qtbot.waitUntil(lambda: "huge" in shown_fits(page.cards) and "not fit" in page.cards[0].fit.text())
 
-    def box() -> QMessageBox:
-        return next(one for one in QApplication.topLevelWidgets() if isinstance(one, QMessageBox) and one.isVisible())
+    def box() -> QMessageBox | None:
+        shown = (one for one in QApplication.topLevelWidgets() if isinstance(one, QMessageBox) and one.isVisible())
+        return next(shown, None)
 
     press(qtbot, page.cards[0], "loadModel")
-    assert "missing" in box().informativeText()
-    box().reject()
-    assert room.opened == []
-    press(qtbot, page.cards[0], "loadModel")
+    qtbot.waitUntil(lambda: box() is not None)
+    assert not room.engine.sent
     next(button for button in box().buttons() if button.text() == "Load all the same").click()
-    qtbot.waitUntil(lambda: room.opened == [path])
+    assert [command.path for command in room.engine.sent] == [path]
+    assert box() is None
+    assert path not in room.store.current.setups, "it is loaded as it is set"
+
+
+def test_a_name_that_leads_out_is_a_sentence(room: ModelRoom, qtbot: QtBot) -> None:
+    room.desk.show_finder()
+    finder = room.window.finder
+    finder.download_wanted.emit(RemoteModel("o/n", "main", (RemoteFile("../../x.gguf", 5, None),)))
+    assert "would lead out" in finder.findChild(object, "findMessage").text()
 
 
 def test_files_come_and_go(room: ModelRoom, qtbot: QtBot) -> None:
