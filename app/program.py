@@ -194,7 +194,7 @@ class Program:
     def _connect_actions(self) -> None:
         for name in ("send", "regenerate", "continue_answer"):
             # First of all: a system prompt just typed is for this request too.
-            self.actions[name].triggered.connect(lambda: self.sampling_panel.flush())
+            self.actions[name].triggered.connect(self.sampling_panel.flush)
         self.desk.connect_actions(self.actions, self.session, self.store)
         self.turn_actions.connect_actions(self.actions)
         self.models.connect_actions(self.actions)

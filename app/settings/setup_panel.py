@@ -220,6 +220,9 @@ class SetupPanel(QWidget):
         setup = self.form.setup
         is_changed = setup != self._applied
         is_reload = self._applied.needs_reload(setup)
+        if not is_changed and (self._apply.hasFocus() or self._reset.hasFocus()):
+            # Qt would hand the keyboard to whatever comes next, the tab of another page.
+            self.setFocus()
         self._apply.setEnabled(self._path is not None and is_changed and not self._is_refused)
         self._apply.setText(self.tr("Apply and reload") if is_reload else self.tr("Apply"))
         self._reset.setEnabled(is_changed)

@@ -259,3 +259,13 @@ def test_presets_of_ones_own_are_in_the_menu_and_can_go(made):
     remove = next(action.menu() for action in more.actions() if action.menu() is not None)
     remove.actions()[0].trigger()
     assert removed == ["Mine"]
+
+
+def test_the_keyboard_stays_in_the_panel_when_its_buttons_go_grey(made, qtbot):
+    panel, _ = made
+    change(panel, n_ctx=1024)
+    reset = next(one for one in panel.findChildren(QPushButton) if one.text() == "Reset")
+    reset.setFocus()
+    qtbot.keyClick(reset, Qt.Key.Key_Space)
+    assert not reset.isEnabled()
+    assert panel.focusWidget() is panel
