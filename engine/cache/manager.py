@@ -291,6 +291,8 @@ class CacheManager:
                 return AppendResult.FULL
             if not self._make_room_in_answer(len(tokens), interrupt):
                 return AppendResult.INTERRUPTED
+        if not self._has_positions(len(tokens)):
+            self._make_recompute_worthwhile()
         if not self._make_positions(len(tokens), interrupt):
             return AppendResult.INTERRUPTED
         is_whole = self._cells.decode(tokens, len(self.sequence), interrupt, all_logits=all_logits)
@@ -327,9 +329,20 @@ class CacheManager:
 
     def _make_positions(self, n_new: int, interrupt: Interrupt | None) -> bool:
         """Renumber if the next ``n_new`` positions would be too far from the sinks; False if interrupted."""
-        if self.sequence.next_position + n_new <= self._renumber_at:
-            return True
-        return self.renumber(interrupt)
+        return self._has_positions(n_new) or self.renumber(interrupt)
+
+    def _has_positions(self, n_new: int) -> bool:
+        return self.sequence.next_position + n_new <= self._renumber_at
+
+    def _make_recompute_worthwhile(self) -> None:
+        """Evict more before renumbering means reading again what is kept.
+
+        A cache as long as the trained length has no positions left over: it would be read whole for every chunk.
+        """
+        if self._cells.traits.can_shift or self._limits.policy not in (Policy.SINKS, Policy.WINDOW):
+            return
+        n_until_next = self._limits.n_window // window.EVICT_SHARE
+        self._evict_for(n_until_next - (self._renumber_at - self._limits.capacity))
 
     def _recompute_cached(self, interrupt: Interrupt | None) -> bool:
         """Evaluate every cached token again at low positions, where a K-shift is not safe."""

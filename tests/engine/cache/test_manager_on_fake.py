@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from engine.cache.manager import CacheManager
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.sequence import TokenSequence
+from engine.settings import Policy, PolicySettings
+from tests.engine.cache.chats import Chat, answer, feed, text
 from tests.engine.cache.fake_memory import FakeMemory
-from tests.engine.cache.lab import N_CELLS
+from tests.engine.cache.lab import N_CELLS, RecordedMemory
 from tests.engine.cache.reuse_contract import ReuseContract
 from tests.engine.cache.room_contract import RoomContract
 
@@ -52,3 +55,17 @@ class TestManagerOnFake(ReuseContract, RoomContract):
     @pytest.fixture(params=LABS.values(), ids=LABS.keys())
     def lab(self, request: pytest.FixtureRequest) -> FakeLab:
         return request.param
+
+
+@pytest.mark.parametrize("policy", [Policy.SINKS, Policy.WINDOW])
+def test_where_no_position_is_left_over_small_chunks_do_not_read_everything_again(policy: Policy) -> None:
+    # A cache as long as the trained length, and no K-shift: renumbering reads again what is kept.
+    memory = RecordedMemory(FakeMemory(MemoryTraits(MemoryKind.ATTENTION, N_CELLS, 0, False, N_CELLS)))
+    manager = CacheManager(memory)
+    feed(manager, Chat().say("user", text(1, 200)).prompt(), PolicySettings(policy=policy, n_evict=2))
+    n_fed, n_answer = memory.n_decoded, 300
+    answer(manager, text(2, n_answer))
+    # An eighth of the window is free after each time, of which there are so few.
+    assert memory.n_decoded - n_fed < 10 * n_answer
+    assert 7 <= manager.counts.n_renumbered <= 9
+    assert not memory.inner.faults(manager.sequence)
