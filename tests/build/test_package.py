@@ -21,6 +21,7 @@ from tools.package.contents import is_wanted
 from tools.package.deb import debian_changelog, md5_sums, metainfo, set_modes
 from tools.package.elf import unreachable
 from tools.package.icon import icns, ico
+from tools.package.icu import silence
 from tools.package.notices import notices
 from tools.package.release import Release, version
 from tools.package.sbom import bill_of_materials
@@ -276,3 +277,54 @@ def test_a_package_always_holds_vulkan_and_cuda_on_request(computer: Computer) -
     assert not [flag for flag in cuda.flags if "ARCHITECTURES" in flag]
     assert package_recipe(ROOT, computer.machine(GPU="none")).gpu.names == ()
     assert package_recipe(ROOT, computer.machine("Darwin")).gpu.names == ("metal",)
+
+
+# ICU's data
+
+
+def icu_data(items: dict[str, bytes]) -> bytes:
+    """A library with ICU's data in it: some code, a header of 32 bytes, the table, the names, the items."""
+    names = b"".join(name.encode() + b"\0" for name in items)
+    first_name = 4 + 8 * len(items)
+    place, name_place, table = first_name + len(names), first_name, b""
+    for name, item in items.items():
+        table += struct.pack("<II", name_place, place)
+        name_place += len(name) + 1
+        place += len(item)
+    header = struct.pack("<HBBHHBBBB4s", 32, 0xDA, 0x27, 20, 0, 0, 0, 2, 0, b"CmnD").ljust(32, b"\0")
+    return b"code" * 8 + header + struct.pack("<I", len(items)) + table + names + b"".join(items.values())
+
+
+def test_icu_loses_what_is_never_asked_for_and_nothing_else(tmp_path: Path) -> None:
+    items = {
+        "icudt73l/brkitr/cjdict.dict": b"words",
+        "icudt73l/coll/zh.res": b"order",
+        "icudt73l/curr/de.res": b"Mark",
+        "icudt73l/curr/root.res": b"XXX",
+        "icudt73l/gb18030.cnv": b"China",
+        "icudt73l/ibm-37.cnv": b"EBCDIC",
+        "icudt73l/lang/zh_Hans.res": b"names",
+        "icudt73l/zone/en.res": b"zones",
+    }
+    library = tmp_path / "libicudata.so.73"
+    library.write_bytes(icu_data(items))
+    size = library.stat().st_size
+    assert silence(library) == len(b"words" + b"Mark" + b"EBCDIC")
+    data = library.read_bytes()
+    assert len(data) == size
+    assert not any(word in data for word in (b"words", b"Mark", b"EBCDIC"))
+    table = 64
+    (count,) = struct.unpack_from("<I", data, table)
+    found = {}
+    for index in range(count):
+        name, start = struct.unpack_from("<II", data, table + 4 + 8 * index)
+        text = data[table + name : data.index(0, table + name)].decode()
+        found[text] = data[table + start :].startswith(items[text])
+    assert found == {name: True for name, item in items.items() if item not in (b"words", b"Mark", b"EBCDIC")}
+
+
+def test_another_library_is_left_as_it_is(tmp_path: Path) -> None:
+    library = tmp_path / "libicudata.so.99"
+    library.write_bytes(b"\x7fELF and so on, CmnD by chance")
+    assert silence(library) == 0
+    assert library.read_bytes() == b"\x7fELF and so on, CmnD by chance"

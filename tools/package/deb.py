@@ -59,7 +59,7 @@ def build_deb(root: Path, program: Path, release: Release, output: Path, workpla
     _write(tree / "DEBIAN" / "md5sums", md5_sums(tree))
     set_modes(tree)
     package = output / f"{NAME}_{release.version}_amd64.deb"
-    _run("dpkg-deb", "--root-owner-group", "-Zxz", "-z9", "--build", str(tree), str(package))
+    _run("dpkg-deb", "--root-owner-group", "-Zxz", "-z6", "--build", str(tree), str(package))
     return package
 
 

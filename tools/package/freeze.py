@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tools.package.elf import elf_files, needed_names, unreachable
+from tools.package.icu import silence
 from tools.prerequisites import SetupError
 from tools.subprocesses import run_to_log
 
@@ -35,7 +36,7 @@ def freeze(root: Path, python: Path, workplace: Path, environ: Mapping[str, str]
 
 
 def tidy(folder: Path) -> None:
-    """Remove libraries that nothing needs and names for debuggers, and give the program its second name."""
+    """Remove what nothing needs, names for debuggers among it, and give the program its second name."""
     needed = needed_names(elf_files(folder))
     # PyInstaller's programs open Python's library by name.
     is_library = {
@@ -49,6 +50,9 @@ def tidy(folder: Path) -> None:
     # PyInstaller's programs carry an archive behind their code, which `strip` would cut off.
     inner = [path for path in needed if path.exists() and path.parent != folder]
     strip([path for path in inner if NEVER_STRIPPED not in path.as_posix()])
+    for library in folder.rglob("libicudata.so.*"):
+        if not library.is_symlink():
+            silence(library)
     (folder / "kvasir-engine").symlink_to("kvasir")
 
 
