@@ -216,7 +216,7 @@ class Program:
             "show_cache": lambda: self.panel.show_page("cache"),
             "show_settings": lambda: self.panel.show_page("settings"),
             "show_sampling": lambda: self.panel.show_page("sampling"),
-            "float_panel": lambda: self.panel.setFloating(not self.panel.isFloating()),
+            "float_panel": self.panel.toggle_floating,
             "move_panel": self.window.move_panel,
             "close_notices": self.notices.clear,
             "show_preferences": self._show_preferences,

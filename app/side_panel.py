@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDockWidget,
     QHBoxLayout,
+    QMainWindow,
     QPushButton,
     QScrollArea,
     QStackedWidget,
@@ -19,6 +20,8 @@ from PySide6.QtWidgets import (
 from app.theme import Theme
 
 MIN_WIDTH = 280
+LIFT = 48
+"""Pixels by which a panel leaves its place when it is taken out: it has no frame, and would only cover the text."""
 
 
 class PanelHeader(QWidget):
@@ -64,12 +67,14 @@ class SidePanel(QDockWidget):
         self.setTitleBarWidget(header)
         self._stack = QStackedWidget()
         body = QWidget()
+        body.setObjectName("panelBody")
         body.setProperty("surface", "side")
         body.setMinimumWidth(MIN_WIDTH)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._stack)
+        self._column = QVBoxLayout(body)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.addWidget(self._stack)
         self.setWidget(body)
+        self.topLevelChanged.connect(self._draw_edge)
         theme.changed.connect(self._fit_later)
         self.retranslate()
 
@@ -97,6 +102,26 @@ class SidePanel(QDockWidget):
         for tab, page in zip(self._tabs.buttons(), self._pages.values(), strict=True):
             tab.setChecked(page is self._pages[name])
         self.show()
+
+    def toggle_floating(self) -> None:
+        """Take the panel out of the window, or put it back."""
+        place, size = self.mapToGlobal(QPoint(0, 0)), self.size()
+        window = self.parent()
+        area = window.dockWidgetArea(self) if isinstance(window, QMainWindow) else None
+        self.setFloating(not self.isFloating())
+        self.show()
+        if self.isFloating():
+            self.resize(size.width(), max(self.minimumHeight(), size.height() - 2 * LIFT))
+            self.move(place + QPoint(LIFT if area == Qt.DockWidgetArea.LeftDockWidgetArea else -LIFT, LIFT))
+
+    def _draw_edge(self, is_floating: bool) -> None:
+        """Outside of the window it has an edge; with a title bar of our own Qt draws none."""
+        edge = 1 if is_floating else 0
+        self._column.setContentsMargins(edge, 0, edge, edge)
+        for part in (self.titleBarWidget(), self.widget()):
+            part.setProperty("floating", is_floating)
+            part.style().unpolish(part)
+            part.style().polish(part)
 
     def _fit_later(self) -> None:
         # Widgets know the size of their words only once the style has reached them.

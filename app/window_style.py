@@ -14,6 +14,8 @@ QMainWindow::separator { background: $line; width: 1px; height: 1px; }
 #chatList { background: $side; border: none; }
 #attachmentChip { background: $side; border: 1px solid $line; border-radius: ${radius_control}px; }
 #chatTitle { padding: 2px 8px; }
+#panelHeader[floating="true"] { border: 1px solid $line_strong; border-bottom-color: $line; }
+#panelBody[floating="true"] { border: 1px solid $line_strong; border-top: none; }
 #sidePanel QScrollArea, #sidePanel QStackedWidget { background: $side; }
 #modelPicker { padding: 0; border-radius: ${radius_control}px; }
 QPushButton[kind="pill"] { background: transparent; border: 1px solid $line; border-radius: ${pill}px;

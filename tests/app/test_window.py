@@ -602,3 +602,17 @@ def test_copying(start_desk, qtbot):
     assert QGuiApplication.clipboard().text() == desk.engine.answer + " "
     desk.program.actions["copy_chat"].trigger()
     assert QGuiApplication.clipboard().text().startswith("**You**\n\nHi\n\n**Assistant**\n\nRed")
+
+
+def test_a_panel_that_is_taken_out_leaves_its_place_and_goes_back(start_desk):
+    desk = start_desk()
+    panel, action = desk.program.panel, desk.program.actions["float_panel"]
+    place, size = panel.mapToGlobal(QPoint(0, 0)), panel.size()
+    action.trigger()
+    assert panel.isFloating()
+    assert panel.pos().x() < place.x()
+    assert panel.pos().y() > place.y()
+    assert panel.height() < size.height()
+    action.trigger()
+    assert not panel.isFloating()
+    assert panel.isVisible()
