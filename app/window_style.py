@@ -49,6 +49,8 @@ QPushButton[kind="link"]:hover { background: $hover; }
 QPushButton[kind="link"]:focus { border: 2px solid $accent; }
 QPushButton[kind="link"]:disabled { color: $text_3; background: transparent; }
 QLabel:disabled { color: $text_3; }
+QCheckBox[bare="true"] { spacing: 0; }
+QCheckBox::indicator:focus { border: 2px solid $accent; width: 14px; height: 14px; }
 QCheckBox::indicator:checked:disabled { background: $line_strong; border-color: $line_strong; }
 #setupFoot { background: $side; border: none; border-top: 1px solid $line; }
 #cacheFullDialog QPushButton[kind="suggestion"]:disabled { background: $side; }

@@ -165,6 +165,7 @@ class SettingField(QWidget):
         declaration = self.declaration
         if declaration.kind is bool:
             box = QCheckBox()
+            box.setProperty("bare", True)
             box.toggled.connect(self._on_toggled)
             return box
         if declaration.choices:

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineE
 
 from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingsForm
+from app.theme import Theme
+from app.window_style import window_stylesheet
 from engine.settings import CacheType, LoadSettings, PolicySettings, SamplingSettings, declarations
 
 
@@ -100,3 +102,18 @@ def test_a_wheel_that_scrolls_the_panel_changes_no_setting(make_form, qtbot):
     turn_wheel_over(slider)
     assert form.settings == LoadSettings()
     assert slider.value() == 100
+
+
+def test_a_box_that_is_ticked_by_key_shows_that_it_has_the_keyboard(make_form, qapp, qtbot):
+    form = make_form(LoadSettings())
+    theme = Theme(qapp)
+    form.setStyleSheet(window_stylesheet(theme.tokens, theme.sizes))
+    with qtbot.waitActive(form):
+        form.show()
+        form.activateWindow()
+    box = form.findChild(QCheckBox, "swa_fullInput")
+    form.findChild(QLineEdit, "n_ctxInput").setFocus()
+    before = box.grab().toImage()
+    box.setFocus(Qt.FocusReason.TabFocusReason)
+    assert box.grab().toImage() != before
+    qapp.setStyleSheet("")
