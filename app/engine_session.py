@@ -14,13 +14,15 @@ from engine.messages import (
     CountTokens,
     Event,
     Failed,
+    ForgetAllChats,
     ForgetChat,
     Generate,
     LoadModel,
     Message,
     ModelLoaded,
+    SetTierBudgets,
 )
-from engine.settings import LoadSettings
+from engine.settings import LoadSettings, TierSettings
 
 
 class Engine(Protocol):
@@ -109,6 +111,14 @@ class EngineSession(QObject):
     def forget_chat(self, chat_id: str) -> None:
         """Free the cells of a chat that nobody will go on with."""
         self._engine.send(ForgetChat(chat_id))
+
+    def forget_all_chats(self) -> None:
+        """Free all cells and delete every chat's kept cache; the texts stay."""
+        self._engine.send(ForgetAllChats())
+
+    def set_tier_budgets(self, budgets: TierSettings) -> None:
+        """Keep the caches of chats within these budgets from now on."""
+        self._engine.send(SetTierBudgets(budgets))
 
     def _set_status(self, status: EngineStatus) -> None:
         if status != self._status:

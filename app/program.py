@@ -25,6 +25,7 @@ from app.commands.actions import Actions
 from app.commands.palette import CommandPalette
 from app.conversations.sidebar import Sidebar
 from app.conversations.store import DATABASE
+from app.conversations.warm_chats import WarmChats
 from app.engine_bridge import EngineBridge
 from app.engine_notices import EngineNotices
 from app.engine_session import Engine, EngineSession
@@ -102,7 +103,8 @@ class Program:
         self.appearance = Appearance(self.theme, self.languages, self.store)
         self.appearance.apply()
         self.bridge = EngineBridge()
-        engine_options = EngineOptions(log_path=str(self._engine_log))
+        log_path, snapshots = str(self._engine_log), str(where.data / "snapshots")
+        engine_options = EngineOptions(log_path, snapshot_folder=snapshots, tiers=self.store.current.tiers)
         if make_engine is None:
             recovery = Recovery(where.config / "machine.json")
             self.engine: Engine = EngineClient(self.bridge.post, engine_options, recovery=recovery)
@@ -158,6 +160,7 @@ class Program:
         data = folders(self._options.data_dir).data
         self.desk = ChatDesk(data / DATABASE, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
         self.desk.connect_settings(self.sampling_panel, self.store)
+        self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
         self.steering.attach(self.chat, self.transcript, self.composer, self.notices)
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
@@ -339,6 +342,7 @@ class Program:
         if self.dialog is None:
             self.dialog = PreferencesDialog(self.theme, self.store.current, str(self.store.path), self.window)
             self.dialog.changed.connect(self.appearance.change)
+            self.warm_chats.attach(self.dialog)
             dialog = self.dialog
             self.appearance.changed.connect(lambda: dialog.show_preferences(self.store.current))
         self.dialog.show_preferences(self.store.current)

@@ -605,23 +605,23 @@ class SamplingSettings:
 class TierSettings:
     """What may be used to keep chats warm that are not open; takes effect at once."""
 
-    ram_mb: int = _setting(
+    ram_mib: int = _setting(
         1024,
-        "Chats kept in RAM",
+        "Chats kept in RAM (MiB)",
         "Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose "
         "cache is larger than this is not kept; 0 keeps none.",
         group=_TIERS,
         applies=Applies.LIVE,
-        unit="MB",
+        unit="MiB",
         bounds=(0, 1_048_576),
     )
-    disk_gb: int = _setting(
+    disk_gib: int = _setting(
         4,
-        "Chats kept on disk",
+        "Chats kept on disk (GiB)",
         "Room for the same on disk, where they outlive the program. What was used longest ago is deleted first; 0 "
         "keeps none.",
         group=_TIERS,
         applies=Applies.LIVE,
-        unit="GB",
+        unit="GiB",
         bounds=(0, 16_384),
     )

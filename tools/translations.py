@@ -144,10 +144,10 @@ def source_texts() -> str:
 
 def setting_words() -> list[str]:
     """Labels, help, units and names of values of every declared setting."""
-    from engine.settings import LoadSettings, PolicySettings, SamplingSettings, declarations
+    from engine.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings, declarations
 
     words: dict[str, None] = {}
-    for settings_class in (LoadSettings, PolicySettings, SamplingSettings):
+    for settings_class in (LoadSettings, PolicySettings, SamplingSettings, TierSettings):
         for one in declarations(settings_class):
             words.update(dict.fromkeys(filter(None, (one.label, one.help, one.unit, one.none_label))))
     return list(words)

@@ -129,7 +129,9 @@ class ChatListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and row.chat is not None:
             snippet = row.hit.snippet if row.hit is not None else ""
             pinned = QCoreApplication.translate("ChatList", "pinned") if row.chat.is_pinned else ""
-            return ", ".join(filter(None, (title_of(row.chat), pinned, snippet)))
+            badge = self._badges.get(row.chat.id)
+            where = badge.meaning if badge is not None else ""
+            return ", ".join(filter(None, (title_of(row.chat), pinned, where, snippet)))
         return None
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:

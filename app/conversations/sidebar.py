@@ -58,6 +58,7 @@ class Sidebar(QDockWidget):
     pin_requested = Signal(str, bool)
     delete_requested = Signal(str)
     export_requested = Signal(str)
+    retranslated = Signal()
 
     def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -295,6 +296,7 @@ class Sidebar(QDockWidget):
         self._more.setAccessibleName(self.tr("Import, export and more"))
         self._new.setAccessibleName(self.tr("New chat"))
         self.refresh()
+        self.retranslated.emit()
 
     def _on_theme_changed(self) -> None:
         self._rows.take_theme()

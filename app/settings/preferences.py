@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.settings.setup import Setup, setup_as_json, setup_from_json
-from engine.settings import SamplingSettings, from_mapping, to_mapping
+from engine.settings import SamplingSettings, TierSettings, from_mapping, to_mapping
 
 FORMAT_VERSION = 1
 MAX_FILE_BYTES = 1_000_000
@@ -75,6 +75,7 @@ class Preferences:
     system_prompt: str = ""
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     finish_when_left: bool = True
+    tiers: TierSettings = field(default_factory=TierSettings)
     log_folder: str | None = None
     setups: Mapping[str, Setup] = field(default_factory=dict)
     presets: Mapping[str, Setup] = field(default_factory=dict)
@@ -246,6 +247,7 @@ def _as_json(preferences: Preferences) -> dict[str, Any]:
             "sampling": to_mapping(preferences.sampling),
             "finish_when_left": preferences.finish_when_left,
         },
+        "tiers": to_mapping(preferences.tiers),
         "setups": [{"path": path, **setup_as_json(setup)} for path, setup in preferences.setups.items()],
         "presets": [{"name": name, **setup_as_json(setup)} for name, setup in preferences.presets.items()],
         "log_folder": preferences.log_folder,
@@ -265,7 +267,8 @@ class _Reader:
         models = self._section(content, "models")
         chat = self._section(content, "chat")
         sampling, complaints = from_mapping(SamplingSettings, self._section(chat, "sampling"))
-        self.wrong += complaints
+        tiers, tier_complaints = from_mapping(TierSettings, self._section(content, "tiers"))
+        self.wrong += complaints + tier_complaints
         return Preferences(
             theme=self._choice(appearance, "theme", ("system", "light", "dark")),
             text_scale=self._scale(appearance, default.text_scale),
@@ -279,6 +282,7 @@ class _Reader:
             system_prompt=self._text(chat, "system_prompt", "", MAX_SYSTEM_PROMPT),
             sampling=sampling,
             finish_when_left=self._flag(chat, "finish_when_left", default.finish_when_left),
+            tiers=tiers,
             log_folder=self._optional_text(content, "log_folder"),
             setups=self._setups(content, "setups", "path"),
             presets=self._setups(content, "presets", "name"),

@@ -1,4 +1,4 @@
-"""The preferences of the window: theme, text size, accent and language, each in force at once."""
+"""The preferences: how the window looks, and what may be kept of chats; each in force at once."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import i18n
+from app.settings.form import SettingsForm
 from app.settings.preferences import Preferences
 from app.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Theme
 from app.tokens import ACCENTS
@@ -27,9 +28,13 @@ STEP = 5
 
 
 class PreferencesDialog(QDialog):
-    """Does not stop the window; ``changed`` carries the name of a field of Preferences and its new value."""
+    """Does not stop the window; ``changed`` carries the name of a field of Preferences and its new value.
+
+    ``budgets`` are those of the caches that are kept, which ``forget_all_requested`` asks to delete.
+    """
 
     changed = Signal(str, object)
+    forget_all_requested = Signal()
 
     def __init__(self, theme: Theme, preferences: Preferences, folder: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -49,6 +54,11 @@ class PreferencesDialog(QDialog):
         self._size_text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._language = QComboBox()
         self._language.setObjectName("language")
+        self.budgets = SettingsForm(preferences.tiers)
+        self.budgets.setObjectName("tierBudgets")
+        self._forget = QPushButton()
+        self._forget.setObjectName("forgetAllChats")
+        self._forget.clicked.connect(self.forget_all_requested)
         self._labels = {name: QLabel() for name in ("theme", "accent", "size", "language")}
         self._file = QLabel()
         self._file.setProperty("level", "micro")
@@ -58,6 +68,9 @@ class PreferencesDialog(QDialog):
         self._close.setObjectName("closePreferences")
         self._close.clicked.connect(self.close)
         self._lay_out()
+        for button in self.findChildren(QPushButton):
+            # Or Return in the field of a budget would press one of them.
+            button.setAutoDefault(False)
         self._size.valueChanged.connect(lambda steps: self.changed.emit("text_scale", steps * STEP / 100))
         self._language.activated.connect(lambda index: self.changed.emit("language", self._language.itemData(index)))
         theme.changed.connect(self._on_theme_changed)
@@ -101,6 +114,8 @@ class PreferencesDialog(QDialog):
         column.setContentsMargins(24, 20, 24, 20)
         column.setSpacing(20)
         column.addLayout(form)
+        column.addWidget(self.budgets)
+        column.addWidget(self._forget, 0, Qt.AlignmentFlag.AlignRight)
         column.addWidget(self._file)
         column.addWidget(self._close, 0, Qt.AlignmentFlag.AlignRight)
 
@@ -159,6 +174,8 @@ class PreferencesDialog(QDialog):
         for code, name in i18n.LANGUAGES.items():
             self._language.addItem(name, code)
         self._language.setCurrentIndex(max(0, self._language.findData(chosen)))
+        self._forget.setText(self.tr("Empty all kept caches"))
+        self._forget.setToolTip(self.tr("Chats and their texts stay; each is read again by the model when it goes on"))
         self._file.setText(self.tr("Kept in {0}").format(self._folder))
         self._close.setText(self.tr("Close"))
         self._close.setToolTip(self.tr("Everything is kept already"))

@@ -20,7 +20,7 @@ RESTORE_GAIN = 32
 RESTORE_SHARE = 16
 """No more than this many times the tokens that are wanted are restored and cut away again."""
 
-MB, GB = 1 << 20, 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 
 
 @dataclass
@@ -63,11 +63,11 @@ class Tiers:
 
     @property
     def ram_budget_bytes(self) -> int:
-        return self._settings.ram_mb * MB
+        return self._settings.ram_mib * MIB
 
     @property
     def disk_budget_bytes(self) -> int:
-        return self._settings.disk_gb * GB if self._folder is not None else 0
+        return self._settings.disk_gib * GIB if self._folder is not None else 0
 
     def set_budgets(self, settings: TierSettings) -> None:
         """Take new budgets, and give up what is beyond them."""

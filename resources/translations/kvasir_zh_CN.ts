@@ -2133,6 +2133,14 @@
         <translation>跟随系统</translation>
     </message>
     <message>
+        <source>Empty all kept caches</source>
+        <translation>清空所有保留的缓存</translation>
+    </message>
+    <message>
+        <source>Chats and their texts stay; each is read again by the model when it goes on</source>
+        <translation>对话及其文字都会保留；继续某个对话时，模型会重新读取它</translation>
+    </message>
+    <message>
         <source>Kept in {0}</source>
         <translation>保存在 {0}</translation>
     </message>
@@ -2839,6 +2847,30 @@
         <source>Goes on after the model wants to stop; for measurements.</source>
         <translation>在模型想停止后继续；用于测量。</translation>
     </message>
+    <message>
+        <source>Chats kept in RAM (MiB)</source>
+        <translation>保留在内存中的对话（MiB）</translation>
+    </message>
+    <message>
+        <source>Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose cache is larger than this is not kept; 0 keeps none.</source>
+        <translation>用于保留未打开对话的缓存的内存，再次打开只需几毫秒。缓存大于此值的对话不保留；0 表示都不保留。</translation>
+    </message>
+    <message>
+        <source>MiB</source>
+        <translation>MiB</translation>
+    </message>
+    <message>
+        <source>Chats kept on disk (GiB)</source>
+        <translation>保留在磁盘上的对话（GiB）</translation>
+    </message>
+    <message>
+        <source>GiB</source>
+        <translation>GiB</translation>
+    </message>
+    <message>
+        <source>Room for the same on disk, where they outlive the program. What was used longest ago is deleted first; 0 keeps none.</source>
+        <translation>磁盘上用于同样目的的空间，程序退出后仍然保留。最久未用的最先删除；0 表示都不保留。</translation>
+    </message>
 </context>
 <context>
     <name>SetupForm</name>
@@ -3313,6 +3345,33 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>The picture could not be saved as {0}.</source>
         <translation>无法把图片保存为 {0}。</translation>
+    </message>
+</context>
+<context>
+    <name>WarmChats</name>
+    <message>
+        <source>active</source>
+        <translation>使用中</translation>
+    </message>
+    <message>
+        <source>In the model&apos;s cache ({0})</source>
+        <translation>在模型的缓存中（{0}）</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Its cache is kept in RAM ({0}): nothing is read again when it goes on</source>
+        <translation>缓存保留在内存中（{0}）：继续时无需重新读取</translation>
+    </message>
+    <message>
+        <source>disk</source>
+        <translation>磁盘</translation>
+    </message>
+    <message>
+        <source>Its cache is kept on disk ({0}): little time is lost when it goes on</source>
+        <translation>缓存保留在磁盘上（{0}）：继续时只需很少时间</translation>
     </message>
 </context>
 <context>

@@ -11,7 +11,7 @@ from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingsForm
 from app.theme import Theme
 from app.window_style import window_stylesheet
-from engine.settings import CacheType, LoadSettings, PolicySettings, SamplingSettings, declarations
+from engine.settings import CacheType, LoadSettings, PolicySettings, SamplingSettings, TierSettings, declarations
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def make_form(qtbot):
     return make
 
 
-@pytest.mark.parametrize("settings", [SamplingSettings(), LoadSettings(), PolicySettings()])
+@pytest.mark.parametrize("settings", [SamplingSettings(), LoadSettings(), PolicySettings(), TierSettings()])
 def test_every_declared_setting_has_a_named_field_with_help(make_form, settings):
     form = make_form(settings)
     assert form.settings == settings

@@ -109,7 +109,7 @@ def test_budgets_outlive_the_process(
     desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path
 ) -> None:
     one = desk(snapshot_folder=str(tmp_path))
-    one.client.send(SetTierBudgets(TierSettings(ram_mb=0, disk_gb=0)))
+    one.client.send(SetTierBudgets(TierSettings(ram_mib=0, disk_gib=0)))
     one.client.unload()
     one.load(tiny_model(), SMALL)
     one.answer(A, chat_id="a")

@@ -15,7 +15,7 @@ import pytest
 from engine.cache import tiers as tiers_module
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.snapshot_folder import PART_AGE_S, SnapshotFolder
-from engine.cache.tiers import MB, Tiers
+from engine.cache.tiers import MIB, Tiers
 from engine.messages import Tier
 from engine.settings import Policy, PolicySettings, TierSettings
 from tests.engine.cache.chats import Chat, text
@@ -193,15 +193,15 @@ def test_what_a_killed_engine_had_begun_is_cleared_away(tmp_path: Path) -> None:
 
 
 def test_ram_gives_up_what_was_kept_first() -> None:
-    desk = WarmDesk(Recorder(N_BIG), Tiers(TierSettings(ram_mb=2, disk_gb=0), None))
+    desk = WarmDesk(Recorder(N_BIG), Tiers(TierSettings(ram_mib=2, disk_gib=0), None))
     for seed, chat_id in enumerate("abcde"):
         desk.ask(chat_id, first_question(seed))
     assert {name: one.tier for name, one in desk.tiers().items()} == {"e": Tier.ACTIVE, "c": Tier.RAM, "d": Tier.RAM}
-    assert sum(one.n_bytes for one in desk.tiers().values() if one.tier is Tier.RAM) <= 2 * MB
+    assert sum(one.n_bytes for one in desk.tiers().values() if one.tier is Tier.RAM) <= 2 * MIB
 
 
 def test_disk_gives_up_what_was_used_longest_ago(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiers_module, "GB", 2 * MB)
+    monkeypatch.setattr(tiers_module, "GIB", 2 * MIB)
     desk = WarmDesk(Recorder(N_BIG), Tiers(BUDGETS, SnapshotFolder(tmp_path)))
     for seed, chat_id in enumerate("abc"):
         desk.ask(chat_id, first_question(seed))
@@ -218,15 +218,15 @@ def test_new_budgets_hold_at_once(tmp_path: Path) -> None:
     desk.ask("a", first_question(1))
     desk.ask("b", first_question(2))
     desk.write()
-    tiers.set_budgets(TierSettings(ram_mb=0, disk_gb=1))
+    tiers.set_budgets(TierSettings(ram_mib=0, disk_gib=1))
     assert desk.tiers()["a"].tier is Tier.DISK
-    tiers.set_budgets(TierSettings(ram_mb=0, disk_gb=0))
+    tiers.set_budgets(TierSettings(ram_mib=0, disk_gib=0))
     assert desk.tiers().keys() == {"b"}
     assert not stored_files(tmp_path)
 
 
 def test_without_a_budget_nothing_is_copied() -> None:
-    desk = WarmDesk(Recorder(), Tiers(TierSettings(ram_mb=0), None))
+    desk = WarmDesk(Recorder(), Tiers(TierSettings(ram_mib=0), None))
     desk.ask("a", first_question(1))
     desk.ask("b", first_question(2))
     assert desk.tiers().keys() == {"b"}

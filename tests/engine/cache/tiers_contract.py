@@ -19,7 +19,7 @@ from tests.engine.cache.lab import Lab, LabFixtures, RecordedMemory
 
 BINDING = "b" * 32
 POLICY = PolicySettings()
-BUDGETS = TierSettings(ram_mb=64, disk_gb=1)
+BUDGETS = TierSettings(ram_mib=64, disk_gib=1)
 
 
 class WarmDesk:
