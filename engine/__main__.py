@@ -58,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except EngineError as error:
-        print(error.message, file=sys.stderr)
+        # File names and templates are in it: nothing that a terminal would obey, and one line.
+        print("".join(c if c.isprintable() else " " for c in error.message), file=sys.stderr)
         if os.environ.get("KVASIR_DEBUG"):
             print(error.detail, file=sys.stderr)
         return 1

@@ -114,3 +114,8 @@ def test_json_is_one_line_for_every_reader() -> None:
     assert len(json_line(text).splitlines()) == 1
     assert json.loads(json_line(text)) == text
     assert "\U0001f600" in json_line(text)
+
+
+def test_what_a_file_name_holds_does_not_reach_the_terminal(refused: Callable[..., str]) -> None:
+    said = refused("inspect", "two\nlines\x1b[31m 模型.gguf")
+    assert "“two lines [31m 模型.gguf”" in said
