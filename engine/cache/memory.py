@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-StateBytes = bytes | bytearray
+StateBytes = bytes | bytearray | memoryview
 """What llama.cpp says of a sequence; never changed once it is made."""
 
 

@@ -23,7 +23,7 @@ RESTORE_SHARE = 16
 MIB, GIB = 1 << 20, 1 << 30
 
 
-@dataclass
+@dataclass(eq=False)
 class Kept:
     """A snapshot in RAM."""
 
