@@ -20,7 +20,6 @@ LANGUAGES = {"kvasir_zh_CN": [], "kvasir_en": ["-pluralonly"]}
 """English is the source; its file only holds the plurals."""
 SILENT_ROOMS = ("engine/settings.py", "engine/__main__.py", "engine/commands/", "engine/lab/")
 """Parts of the engine whose sentences no window shows, or which are collected as declarations."""
-LINE_LENGTH = 120
 FEWEST_WORDS = 3
 """With fewer words before the last one it is a piece of a sentence."""
 USAGE = "usage: python tools/translations.py update | build [FOLDER] | check"
@@ -185,8 +184,7 @@ def _text_of(node: ast.AST) -> str | None:
 
 
 def _entry(context: str, text: str) -> str:
-    line = f'    QT_TRANSLATE_NOOP("{context}", {json.dumps(text, ensure_ascii=False)}),'
-    return line + "  # noqa: E501" if len(line) > LINE_LENGTH else line
+    return f'    QT_TRANSLATE_NOOP("{context}", {json.dumps(text, ensure_ascii=False)}),'
 
 
 def _run(*command: str) -> None:

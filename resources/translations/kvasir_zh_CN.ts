@@ -1924,6 +1924,13 @@
     </message>
 </context>
 <context>
+    <name>ModelCard</name>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+</context>
+<context>
     <name>ModelDesk</name>
     <message>
         <source>Add a folder of models</source>
@@ -3456,13 +3463,6 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>The text of this file goes into the message. The model reads it once; it then stays in the cache.</source>
         <translation>此文件的文字会放进消息。模型只读取一次，之后留在缓存中。</translation>
-    </message>
-</context>
-<context>
-    <name>ModelCard</name>
-    <message>
-        <source>Progress</source>
-        <translation>进度</translation>
     </message>
 </context>
 </TS>
