@@ -7,8 +7,8 @@ import struct
 from pathlib import Path
 
 # Names of currencies, languages, regions, units and time zones in languages that the window does not speak; what any
-# text needs of its language (sorting, upper case) lies elsewhere. Then what Qt has by itself or never asks for: dictionaries
-# of word borders, transliterations, numbers spelled out, and encodings but for UTF, Latin and China's.
+# text needs of its language (sorting, upper case) lies elsewhere. Then what Qt has by itself or never asks for:
+# dictionaries of word borders, transliterations, numbers spelled out, and encodings but for UTF, Latin and China's.
 UNUSED = re.compile(
     r"^\w+/(curr|lang|region|unit|zone)/(?!(root|pool|res_index|en|zh|tzdbNames)\b|en_|zh_)"
     r"|^\w+/(translit|rbnf)/(?!(root|res_index|en)\.res$)|^\w+/translit/root\.res$"
