@@ -21,6 +21,7 @@ class Listener:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._n_passed = 0
 
     def hear(self, event: Event) -> None:
         self._queue.put(event)
@@ -29,20 +30,22 @@ class Listener:
         """The next event of this kind that has not been waited for yet; what came before it is passed over."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
+            while self._n_passed < len(self.events):
+                event = self.events[self._n_passed]
+                self._n_passed += 1
+                if isinstance(event, kind) and where(event):
+                    return event
             try:
-                event = self._queue.get(timeout=max(0.0, deadline - time.monotonic()))
+                self.events.append(self._queue.get(timeout=max(0.0, deadline - time.monotonic())))
             except queue.Empty:
                 raise AssertionError(f"no {kind.__name__} in {[type(e).__name__ for e in self.events]}") from None
-            self.events.append(event)
-            if isinstance(event, kind) and where(event):
-                return event
 
     def wait_for_answer(self, request_id: int) -> Event:
         """The event that ends a request."""
         return self.wait(Event, lambda event: request_id in answered_by(event))
 
     def drain(self) -> list[Event]:
-        """Everything, for when nothing more can come."""
+        """Everything that came so far; `wait` still finds what it has not passed."""
         while not self._queue.empty():
             self.events.append(self._queue.get())
         return self.events
