@@ -113,21 +113,23 @@ class PresetBar(QWidget):
 
     def _words(self) -> dict[Preset, tuple[str, str]]:
         return {
-            Preset.CHAT: (
-                self.tr("Chat"),
-                self.tr("An endless chat: 4,096 cells in f16, sinks stay, the oldest tokens leave"),
+            Preset.EXACT: (
+                self.tr("Best quality"),
+                self.tr("Up to 8,192 cells in f16, nothing is evicted: the answer stops when the cache is full"),
             ),
             Preset.LONG: (
-                self.tr("Long context"),
+                self.tr("Long chat on a small GPU"),
                 self.tr("Up to 32,768 cells with K and V in q8_0: half the memory, hardly any loss"),
             ),
-            Preset.SMALL: (
-                self.tr("Low memory"),
-                self.tr("2,048 cells with K and V in q4_0 and small batches: the least memory, and less exact"),
+            Preset.CHAT: (
+                self.tr("Endless chat"),
+                self.tr(
+                    "4,096 cells in f16; the sinks stay, the oldest tokens leave, and the answer never has to stop"
+                ),
             ),
-            Preset.EXACT: (
-                self.tr("Exact"),
-                self.tr("Up to 8,192 cells in f16, nothing is evicted: the answer stops when the cache is full"),
+            Preset.SMALL: (
+                self.tr("Lowest memory"),
+                self.tr("2,048 cells with K and V in q4_0 and small batches: the least memory, and less exact"),
             ),
         }
 

@@ -2195,32 +2195,32 @@
         <translation>预设</translation>
     </message>
     <message>
-        <source>Chat</source>
-        <translation>聊天</translation>
+        <source>Endless chat</source>
+        <translation>无尽聊天</translation>
     </message>
     <message>
-        <source>An endless chat: 4,096 cells in f16, sinks stay, the oldest tokens leave</source>
-        <translation>无尽的对话：4,096 个 f16 单元，汇点保留，最旧的词元离开</translation>
+        <source>4,096 cells in f16; the sinks stay, the oldest tokens leave, and the answer never has to stop</source>
+        <translation>4,096 个 f16 单元；汇点保留，最旧的词元离开，回答永远不必停下</translation>
     </message>
     <message>
-        <source>Long context</source>
-        <translation>长上下文</translation>
+        <source>Long chat on a small GPU</source>
+        <translation>小显存长聊天</translation>
+    </message>
+    <message>
+        <source>Lowest memory</source>
+        <translation>最低内存</translation>
+    </message>
+    <message>
+        <source>Best quality</source>
+        <translation>最佳质量</translation>
     </message>
     <message>
         <source>Up to 32,768 cells with K and V in q8_0: half the memory, hardly any loss</source>
         <translation>最多 32,768 个单元，K 和 V 用 q8_0：内存减半，几乎无损</translation>
     </message>
     <message>
-        <source>Low memory</source>
-        <translation>低内存</translation>
-    </message>
-    <message>
         <source>2,048 cells with K and V in q4_0 and small batches: the least memory, and less exact</source>
         <translation>2,048 个单元，K 和 V 用 q4_0，小批次：内存最少，精度较低</translation>
-    </message>
-    <message>
-        <source>Exact</source>
-        <translation>精确</translation>
     </message>
     <message>
         <source>Up to 8,192 cells in f16, nothing is evicted: the answer stops when the cache is full</source>

@@ -239,9 +239,9 @@ def test_a_preset_fills_the_fields_and_applies_nothing(made):
     applied = []
     panel.apply_requested.connect(applied.append)
     menu = button(panel, "presetButton").menu()
-    next(action for action in menu.actions() if action.text() == "Low memory").trigger()
+    next(action for action in menu.actions() if action.text() == "Lowest memory").trigger()
     assert panel.setup == preset_setup(Preset.SMALL, Setup(), FACTS.n_ctx_train)
-    assert button(panel, "presetButton").text() == "Preset: Low memory"
+    assert button(panel, "presetButton").text() == "Preset: Lowest memory"
     assert applied == []
     change(panel, n_sink=5)
     assert button(panel, "presetButton").text() == "Presets"
