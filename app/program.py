@@ -15,6 +15,7 @@ from types import TracebackType
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QWidget
 
+from app.about import AboutDialog
 from app.attaching import Attaching
 from app.cache.memory_sampler import MemorySampler
 from app.chat.composer import Composer
@@ -70,7 +71,7 @@ MENU = (
     ("rename_chat", "pin_chat", "export_chat", "delete_chat"),
     ("choose_model", "open_model", "show_models", "find_models", "unload_model", "show_engine"),
     ("show_cache", "show_settings", "show_sampling", "move_panel", "float_panel"),
-    ("next_theme", "show_preferences", "full_screen", "quit"),
+    ("next_theme", "show_preferences", "show_about", "full_screen", "quit"),
 )
 
 log = logging.getLogger("kvasir")
@@ -157,8 +158,8 @@ class Program:
         self.dialog: PreferencesDialog | None = None
         self.chat = ChatSession(self.session, self.transcript, self.composer, lambda: self.store.current)
         self.turn_actions = TurnActions(self.chat, self.transcript, self.composer)
-        data = folders(self._options.data_dir).data
-        self.desk = ChatDesk(data / DATABASE, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
+        chats = folders(self._options.data_dir).data / DATABASE
+        self.desk = ChatDesk(chats, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
         self.desk.connect_settings(self.sampling_panel, self.store)
         self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
@@ -223,6 +224,7 @@ class Program:
             "move_panel": self.window.move_panel,
             "close_notices": self.notices.clear,
             "show_preferences": self._show_preferences,
+            "show_about": lambda: AboutDialog(self.window).show(),
             "next_theme": self.appearance.next_theme,
             "larger_text": self.appearance.larger_text,
             "smaller_text": self.appearance.smaller_text,
@@ -343,8 +345,7 @@ class Program:
             self.dialog = PreferencesDialog(self.theme, self.store.current, str(self.store.path), self.window)
             self.dialog.changed.connect(self.appearance.change)
             self.warm_chats.attach(self.dialog)
-            dialog = self.dialog
-            self.appearance.changed.connect(lambda: dialog.show_preferences(self.store.current))
+            self.appearance.changed.connect(lambda: self.dialog.show_preferences(self.store.current))
         self.dialog.show_preferences(self.store.current)
         self.dialog.show()
         self.dialog.activateWindow()

@@ -2,6 +2,37 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
 <context>
+    <name>AboutDialog</name>
+    <message>
+        <source>About Kvasir</source>
+        <translation>关于 Kvasir</translation>
+    </message>
+    <message>
+        <source>Kvasir {0}</source>
+        <translation>Kvasir {0}</translation>
+    </message>
+    <message>
+        <source>A desktop chat for local language models in which you can see and steer the KV cache.</source>
+        <translation>本地语言模型的桌面聊天程序，可以看见并掌控 KV 缓存。</translation>
+    </message>
+    <message>
+        <source>Its licence, and those of everything in it:</source>
+        <translation>它自身及所含全部组件的许可证：</translation>
+    </message>
+    <message>
+        <source>Licences</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>The list of all parts first, then the text of each licence</source>
+        <translation>先是全部组件的列表，然后是每份许可证的全文</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
     <name>Actions</name>
     <message>
         <source>All commands…</source>
@@ -294,6 +325,14 @@
     <message>
         <source>Theme, text size, accent colour and language</source>
         <translation>主题、文字大小、强调色和语言</translation>
+    </message>
+    <message>
+        <source>About Kvasir…</source>
+        <translation>关于 Kvasir…</translation>
+    </message>
+    <message>
+        <source>Show the version and all licences</source>
+        <translation>显示版本和全部许可证</translation>
     </message>
     <message>
         <source>Next theme</source>
