@@ -19,7 +19,7 @@ from app.conversations.store import ChatStore
 from app.conversations.writer import ChatWriter, StoreProblemKind
 from tests.app.conversations.chats import small, turn
 
-N_KILLS = 100
+N_KILLS = 40
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = 4096
 
@@ -37,7 +37,8 @@ def talk(run):
         text += f"w{n} "
         turn = Turn(1 + n // 50, Message("assistant", text), parent=n // 50 or None)
         store.save(Chat(run, "T"), Changes((turn,)))
-        print(n, flush=True)
+        # One write: a kill in the middle of a line would join it with the next one.
+        os.write(1, f"{n}\n".encode())
 
 for line in sys.stdin:
     child = os.fork()
