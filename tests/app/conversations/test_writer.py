@@ -38,7 +38,7 @@ def talk(run):
         turn = Turn(1 + n // 50, Message("assistant", text), parent=n // 50 or None)
         store.save(Chat(run, "T"), Changes((turn,)))
         # One write: a kill in the middle of a line would join it with the next one.
-        os.write(1, f"{n}\n".encode())
+        os.write(1, f"{n}\\n".encode())
 
 for line in sys.stdin:
     child = os.fork()
