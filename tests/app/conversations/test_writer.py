@@ -19,7 +19,7 @@ from app.conversations.store import ChatStore
 from app.conversations.writer import ChatWriter, StoreProblemKind
 from tests.app.conversations.chats import small, turn
 
-N_KILLS = 40
+N_KILLS = 100
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = 4096
 
