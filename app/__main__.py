@@ -17,7 +17,7 @@ def main() -> int:
         from app.conversations.files import export_folder
 
         return export_folder(folders(options.data_dir).data, options.export)
-    from app.program import run
+    from app.run import run
 
     return run(options)
 

@@ -1,4 +1,4 @@
-"""The window's process: builds every object and wires them, here and nowhere else."""
+"""The objects of the window's process: built and wired here and nowhere else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.chat.composer import Composer
 from app.chat.transcript import Transcript
 from app.chat_desk import ChatDesk
 from app.chat_session import ChatSession
-from app.commands.actions import Actions
+from app.commands.actions import MENU, Actions
 from app.commands.palette import CommandPalette
 from app.conversations.sidebar import Sidebar
 from app.conversations.store import DATABASE
@@ -32,7 +32,7 @@ from app.engine_notices import EngineNotices
 from app.engine_session import Engine, EngineSession
 from app.engine_status import EngineState, EngineStatus
 from app.i18n import EngineWords, Languages
-from app.logs import close_logs, prepare_logs
+from app.logs import prepare_logs
 from app.main_window import Column, MainWindow
 from app.models.engine_details import EngineDetails
 from app.models.file_dialog import ask_for_model_file
@@ -50,7 +50,6 @@ from app.settings.preferences import PreferencesStore, Problem
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
 from app.side_panel import SidePanel
-from app.signals import closing_on_signals
 from app.source_texts import ENGINE_SENTENCES
 from app.steering import Steering
 from app.theme import Theme
@@ -64,15 +63,6 @@ from engine.errors import EngineError
 from engine.messages import Event
 from engine.models.starter import starter_path
 from engine.planner import Planner
-
-MENU = (
-    ("show_palette",),
-    ("attach_files", "regenerate", "continue_answer", "edit_last", "copy_last", "copy_chat"),
-    ("rename_chat", "pin_chat", "export_chat", "delete_chat"),
-    ("choose_model", "open_model", "show_models", "find_models", "unload_model", "show_engine"),
-    ("show_cache", "show_settings", "show_sampling", "move_panel", "float_panel"),
-    ("next_theme", "show_preferences", "show_about", "full_screen", "quit"),
-)
 
 log = logging.getLogger("kvasir")
 translate = QCoreApplication.translate
@@ -378,23 +368,3 @@ class Program:
         text = "".join(traceback.format_exception(kind, error, trace))
         log.error("%s", text)
         self.teller.tell_internal(text)
-
-
-def run(options: Options) -> int:
-    """Open the window and stay until it is closed; the exit code."""
-    app = QApplication([sys.argv[0]])
-    app.setApplicationName("kvasir")
-    app.setApplicationDisplayName("Kvasir")
-    app.setDesktopFileName("kvasir")
-    program = Program(app, options)
-    sys.excepthook = program.on_exception
-    try:
-        with closing_on_signals(program.window.close):
-            program.show()
-            return app.exec() or program.exit_code
-    finally:
-        sys.excepthook = sys.__excepthook__
-        ended = time.monotonic()
-        program.close()
-        log.info("Everything was closed in %.0f ms", (time.monotonic() - ended) * 1000)
-        close_logs()

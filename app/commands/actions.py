@@ -59,6 +59,16 @@ KEYS = {
 }
 """The keys of each action, the first one shown; none belongs to two."""
 
+MENU = (
+    ("show_palette",),
+    ("attach_files", "regenerate", "continue_answer", "edit_last", "copy_last", "copy_chat"),
+    ("rename_chat", "pin_chat", "export_chat", "delete_chat"),
+    ("choose_model", "open_model", "show_models", "find_models", "unload_model", "show_engine"),
+    ("show_cache", "show_settings", "show_sampling", "move_panel", "float_panel"),
+    ("next_theme", "show_preferences", "show_about", "full_screen", "quit"),
+)
+"""The window's menu: names of actions, a line between each two groups."""
+
 _ICONS = {
     "show_palette": "command",
     "new_chat": "new-chat",
