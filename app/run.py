@@ -1,0 +1,36 @@
+"""The life of the window's process: from the first object to the last log line."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+
+from PySide6.QtWidgets import QApplication
+
+from app.logs import close_logs
+from app.options import Options
+from app.program import Program
+from app.signals import closing_on_signals
+
+log = logging.getLogger("kvasir")
+
+
+def run(options: Options) -> int:
+    """Open the window and stay until it is closed; the exit code."""
+    app = QApplication([sys.argv[0]])
+    app.setApplicationName("kvasir")
+    app.setApplicationDisplayName("Kvasir")
+    app.setDesktopFileName("kvasir")
+    program = Program(app, options)
+    sys.excepthook = program.on_exception
+    try:
+        with closing_on_signals(program.window.close):
+            program.show()
+            return app.exec() or program.exit_code
+    finally:
+        sys.excepthook = sys.__excepthook__
+        ended = time.monotonic()
+        program.close()
+        log.info("Everything was closed in %.0f ms", (time.monotonic() - ended) * 1000)
+        close_logs()
