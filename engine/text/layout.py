@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
 from engine.text.chat import Message, Role
@@ -14,6 +14,7 @@ from engine.text.spellings import ControlSpellings
 from engine.text.template import ChatTemplate
 
 _MAX_PREFIXES = 8  # renderings of a part of the chat, to find where turns of one kind end
+_PROBE = (Message("user", "1"), Message("assistant", "2"), Message("user", "3"))
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class ChatRendering:
         spans = self._aligned_spans()
         is_exact = spans is not None
         spans = self._searched_spans() if spans is None else spans
-        return Layout(self.plain, tuple(spans), tuple(self._turns(spans)), is_exact)
+        turns = self._with_own_system(self._turns(spans), spans)
+        return Layout(self.plain, tuple(spans), tuple(turns), is_exact)
 
     def _render(self, n_entries: int, *, is_marked: bool, add_generation_prompt: bool) -> str:
         def write(index: int, field: Field, text: str) -> str:
@@ -174,6 +176,42 @@ class ChatRendering:
         turns.append(TurnText(start, "assistant", None))
         return turns
 
+    def _with_own_system(self, turns: list[TurnText], spans: Sequence[Span]) -> list[TurnText]:
+        """A system prompt that the template writes by itself is a turn of its own, as a message's would be."""
+        if turns[0].role == "system":
+            return turns
+        own = self._own_system()
+        before_messages = self.plain[: spans[0].start] if spans else self.plain
+        if not own or not before_messages.startswith(own):
+            return turns
+        return [TurnText(0, "system", None), replace(turns[0], start=len(own)), *turns[1:]]
+
+    def _own_system(self) -> str:
+        """What the template writes by itself where a chat has no system prompt; "" where that is nothing.
+
+        It stands before a first question, and not before a later one::
+
+            first     <|im_start|>system You are … <|im_end|> | <|im_start|>user | question
+            later                   … answer <|im_end|>       | <|im_start|>user | question
+        """
+        try:
+            probe = ChatRendering(self._template, _PROBE, self._shape, self._control)
+        except EngineError:
+            return ""
+        units = probe._units(probe._aligned_spans() or ())
+        if len(units) != len(_PROBE):
+            return ""
+        first, answer, later = units
+        between = probe.plain[answer.end : later.start]
+        opening = between[probe._n_closing(answer, between) or 0 :]
+        own = probe.plain[: first.start - self._n_common_end(probe.plain[: first.start], opening)]
+        return own if self._says_something(own) else ""
+
+    def _says_something(self, text: str) -> bool:
+        """Whether there are words between the control tokens."""
+        control = {n for start, end in self._control.find(text, 0, len(text)) for n in range(start, end)}
+        return any(character.isalnum() and n not in control for n, character in enumerate(text))
+
     def _units(self, spans: Sequence[Span]) -> list[_Unit]:
         units: list[_Unit] = []
         spans_of: dict[int, list[Span]] = {}
@@ -223,6 +261,14 @@ class ChatRendering:
         around = (max(0, n_common - self._control.longest), n_common + self._control.longest)
         inside = [start for start, end in self._control.find(text, *around) if start < n_common < end]
         return min([n_common, *inside])
+
+    def _n_common_end(self, text: str, opening: str) -> int:
+        """How many characters both end with, not counting a part of a control token."""
+        pairs = enumerate(zip(reversed(text), reversed(opening), strict=False))
+        n_common = next((n for n, (a, b) in pairs if a != b), min(len(text), len(opening)))
+        start = len(text) - n_common
+        around = (max(0, start - self._control.longest), start + self._control.longest)
+        return len(text) - max([start, *(b for a, b in self._control.find(text, *around) if a < start < b)])
 
 
 def _unused_mark(texts: Sequence[str]) -> str:

@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.__main__ import main
+from tests.engine.text.templates import SMOLLM
 
 pytestmark = pytest.mark.e2e
 
@@ -102,6 +104,25 @@ def test_what_is_wrong_is_one_sentence(
 def start(*arguments: str, **streams: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "engine", "chat", *arguments]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **streams)
+
+
+def test_a_system_prompt_that_the_template_writes_by_itself_is_never_evicted(
+    chat: Callable[..., tuple[int, str, str]], tiny_model: Callable[..., Path]
+) -> None:
+    path = str(tiny_model(chat_template=SMOLLM))
+    small = ("--policy", "window", "--n-window", "100", "--n-ctx", "256", "--threads", "1", "--temperature", "0")
+    code, out, _ = chat(b"abc\n" * 3, path, "--json", "--ignore-eos", "--max-tokens", "60", *small)
+    assert code == 0
+    said = events(out)
+    finished = [event for event in said if event["event"] == "Finished"]
+    assert finished[-1]["n_evicted"] > 0
+    for before, after in pairwise(finished):
+        assert after["n_reused"] == before["n_prompt"] + before["n_generated"] - 1
+    *_, usage = (event["usage"] for event in said if event["event"] == "CacheChanged")
+    system = [span for span in usage["spans"] if span["role"] == "system"]
+    assert [(span["start"], span["state"], span["is_sink"]) for span in system] == [(0, "cached", True)]
+    assert [span["role"] for span in usage["spans"]][1] == "user"
+    assert {span["message_index"] for span in system} == {None}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl+C is a signal to a process group here")

@@ -24,6 +24,14 @@ LLAMA2 = (
     "{% if m.role == 'user' %}{{ bos_token + '[INST] ' + content.strip() + ' [/INST]' }}"
     "{% else %}{{ ' ' + content.strip() + ' ' + eos_token }}{% endif %}{% endfor %}"
 )
+LLAMA2_DEFAULT = LLAMA2.replace("{% set system = false %}", "{% set system = 'You help.' %}")
+VICUNA = (
+    "{% if messages[0].role == 'system' %}{{ messages[0].content + '\n\n' }}{% set rest = messages[1:] %}"
+    "{% else %}{{ 'A chat with an assistant.\n\n' }}{% set rest = messages %}{% endif %}"
+    "{% for m in rest %}{% if m.role == 'user' %}{{ 'USER: ' + m.content + '\n' }}"
+    "{% else %}{{ 'ASSISTANT: ' + m.content + eos_token + '\n' }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}"
+)
 LLAMA3 = (
     "{% for m in messages %}{% set text = '<|start_header_id|>' + m.role + '<|end_header_id|>\n\n'"
     " + m.content | trim + '<|eot_id|>' %}{% if loop.first %}{% set text = bos_token + text %}{% endif %}"
@@ -109,6 +117,8 @@ _LLAMA3_CONTROL = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|
 _MODELS = {
     "smollm": (SMOLLM, FakeVocabulary(bos="<|im_start|>", eos="<|im_end|>")),
     "llama2": (LLAMA2, FakeVocabulary(_SPM, bos="<s>", eos="</s>", add_bos=True, space_prefix=True)),
+    "llama2_default": (LLAMA2_DEFAULT, FakeVocabulary(_SPM, bos="<s>", eos="</s>", add_bos=True, space_prefix=True)),
+    "vicuna": (VICUNA, FakeVocabulary(_SPM, bos="<s>", eos="</s>")),
     "llama3": (LLAMA3, FakeVocabulary(_LLAMA3_CONTROL, bos="<|begin_of_text|>", eos="<|eot_id|>", add_bos=True)),
     "gemma": (
         GEMMA,
@@ -141,3 +151,5 @@ _MODELS = {
     "drops_system": (DROPS_SYSTEM, FakeVocabulary()),
 }  # fmt: skip
 MODELS = tuple(_MODELS)
+WITH_OWN_SYSTEM = ("smollm", "vicuna", "llama2_default")
+"""Those whose template writes a system prompt where the chat has none."""
