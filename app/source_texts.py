@@ -12,6 +12,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "A context window of {} tokens needs {} for K and V: make it smaller."),
     QT_TRANSLATE_NOOP("Engine", "All {} layers fit on the GPU."),
     QT_TRANSLATE_NOOP("Engine", "An eviction of {} tokens would empty the window of {}: choose at most {}."),
+    QT_TRANSLATE_NOOP("Engine", "Another Kvasir window is downloading “{}”: let it finish there, or try again here once that window is closed."),
     QT_TRANSLATE_NOOP("Engine", "Batches have {} tokens, not {}: no more fit the context."),
     QT_TRANSLATE_NOOP("Engine", "Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again."),
     QT_TRANSLATE_NOOP("Engine", "Even with the shortest context {} of memory are missing: choose a smaller file."),

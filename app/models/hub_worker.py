@@ -113,7 +113,7 @@ class HubWorker(QObject):
         self.queue.close()
         with self._lock:
             if self._headers is not None:
-                self._headers.clear()
+                self._headers.close()
             if self._hub is not None:
                 self._hub.close()
 

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import dataclasses
 import json
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -63,7 +64,7 @@ class Download:
 
 
 class DownloadQueue:
-    """Brings models into ``folder``; ``file`` remembers the queue.
+    """Brings models into ``folder``; ``file`` remembers the queue, and may be that of other windows too.
 
     ``on_change`` is called with all downloads in order, on whichever thread changed something, at most ten times a
     second for progress. The queue's thread lives while something waits or runs. Methods may be called from any thread.
@@ -83,12 +84,14 @@ class DownloadQueue:
         self._clock = clock
         self._lock = threading.RLock()
         self._downloads: dict[str, Download] = {}
+        self._kept: set[str] = set()
         self._transfer: Transfer | None = None
         self._running: str | None = None
         self._thread: threading.Thread | None = None
         self._is_closing = False
         for download in _read_queue(file, folder):
             self._downloads[download.key] = download
+            self._kept.add(download.key)
 
     @property
     def downloads(self) -> tuple[Download, ...]:
@@ -237,9 +240,18 @@ class DownloadQueue:
         with self._lock:
             downloads, is_closing = self.downloads, self._is_closing
             if is_kept:
-                _write_queue(self._file, downloads)
+                self._keep(downloads)
         if not is_closing:
             self._on_change(downloads)
+
+    def _keep(self, downloads: tuple[Download, ...]) -> None:
+        """Write the queue down, and leave alone what another window has in it."""
+        theirs = {one.key for one in downloads if _is_elsewhere(one)}
+        ours = {one.key: one for one in downloads if one.key not in theirs}
+        known = (self._kept - theirs) | ours.keys()
+        self._kept = set(ours)
+        others = [one for one in _read_queue(self._file, self._folder) if one.key not in known]
+        _write_queue(self._file, [*others, *ours.values()])
 
 
 class _SpeedMeter:
@@ -279,6 +291,10 @@ class _SpeedMeter:
         return (last - first) / (ended - began) if ended > began and last > first else None
 
 
+def _is_elsewhere(download: Download) -> bool:
+    return download.problem is not None and download.problem.code is ErrorCode.DOWNLOAD_ELSEWHERE
+
+
 def _after(download: Download, outcome: Path | EngineError | None, *, is_closing: bool) -> Download:
     still = dataclasses.replace(download, bytes_per_second=None, seconds_left=None)
     if isinstance(outcome, Path):
@@ -296,7 +312,7 @@ def _after(download: Download, outcome: Path | EngineError | None, *, is_closing
 # --- the file ---
 
 
-def _write_queue(file: Path, downloads: tuple[Download, ...]) -> None:
+def _write_queue(file: Path, downloads: list[Download]) -> None:
     content = [
         {
             "repo": one.model.repo,
@@ -310,7 +326,7 @@ def _write_queue(file: Path, downloads: tuple[Download, ...]) -> None:
     # A queue that can't be kept is one that a restart forgets; the parts stay, and adding a model again finds them.
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(file.name + ".new")
+        part = file.with_name(f"{file.name}.{os.getpid()}.new")
         part.write_text(json.dumps(content), encoding="utf-8")
         part.replace(file)
 

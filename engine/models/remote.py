@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from engine.errors import EngineError, ErrorCode
 
 MAX_REFERENCE = 1000
 MAX_FILE_BYTES = 1 << 44
+MAX_NAME_BYTES = 230
+"""Of the 255 that file systems take, some are for what unfinished files are called."""
 _NAME = r"[A-Za-z0-9][\w.\-]{0,95}"
 _REPO = re.compile(rf"(?P<repo>{_NAME}/{_NAME})(?::(?P<tag>[\w.\-]+))?\Z", re.ASCII)
 _QUANTIZATION = re.compile(
@@ -145,13 +148,23 @@ def local_parts(model: RemoteModel, file: RemoteFile) -> tuple[str, ...]:
     Names come from whoever made the repository: nothing in them may leave the folder or mean something to the system.
     """
     parts = [*model.repo.split("/"), *PurePosixPath(file.path).parts]
-    if len(parts) < 3 or any(part in ("", ".", "..", "/") or len(part.encode()) > 240 for part in parts):
+    if len(parts) < 3 or any(part in ("", ".", "..", "/") or len(part.encode()) > MAX_NAME_BYTES for part in parts):
         raise EngineError(
             ErrorCode.HUB_NAME_INVALID,
             f"The name of “{file.path[:80]}” would lead out of the folder of models, so it is not downloaded.",
             repr(file.path[:200]),
         )
     return tuple(_local_name(part) for part in parts)
+
+
+def file_version(model: RemoteModel, file: RemoteFile) -> str:
+    """Twelve digits that differ for other content, as far as the hub tells; they can be part of a file's name."""
+    return file.sha256[:12] if file.sha256 is not None else commit_version(model)
+
+
+def commit_version(model: RemoteModel) -> str:
+    """Twelve digits for the commit, which may be any text."""
+    return hashlib.sha256(model.commit.encode()).hexdigest()[:12]
 
 
 def _local_name(part: str) -> str:

@@ -6,14 +6,17 @@ weights are read works on it: reading what it is, and planning what it would tak
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from engine.models.disk_errors import disk_error
+from engine.models.file_lock import file_lock
 from engine.models.header import damaged, read_header_from
-from engine.models.remote import RemoteFile, RemoteModel, local_parts
+from engine.models.remote import RemoteFile, RemoteModel, commit_version, local_parts
 
 if TYPE_CHECKING:
     from engine.models.hub import Hub
@@ -25,15 +28,27 @@ _SPARSE_WINDOWS = 0x000900C4
 
 
 class HeaderFolder:
-    """Keeps headers in a folder of its own, which is emptied when it is opened and when it is closed."""
+    """Keeps headers in a part of ``folder`` that no other process uses, until it is closed.
+
+    What processes that have ended without closing theirs left in it is deleted when the next one is opened.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.clear()
+        self._folder = folder / uuid.uuid4().hex
+        self._held = contextlib.ExitStack()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._held.enter_context(file_lock(_lock_path(self._folder)))
+            for entry in sorted(folder.iterdir()):
+                if entry.is_dir():
+                    _delete_unused(entry)
+        except OSError as error:
+            raise disk_error(error, str(folder)) from error
 
-    def clear(self) -> None:
-        """Forget all headers."""
+    def close(self) -> None:
+        """Forget all headers; it can't be used after this."""
         shutil.rmtree(self._folder, ignore_errors=True)
+        self._held.close()
 
     def fetch(self, hub: Hub, model: RemoteModel) -> Path:
         """The model's header file, or the first of those of its shards; only what is not there yet is read.
@@ -42,7 +57,7 @@ class HeaderFolder:
         """
         paths = []
         for file in model.files:
-            path = self._folder.joinpath(model.commit[:40], *local_parts(model, file))
+            path = self._folder.joinpath(commit_version(model), *local_parts(model, file))
             if not path.is_file():
                 self._fetch(hub, model, file, path)
             paths.append(path)
@@ -113,6 +128,16 @@ class _RemotePrefix:
         except OSError as error:
             raise disk_error(error, self._file.path) from error
         self._n_fetched += len(piece)
+
+
+def _lock_path(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".lock")
+
+
+def _delete_unused(folder: Path) -> None:
+    with contextlib.suppress(OSError), file_lock(_lock_path(folder)) as is_unused:
+        if is_unused:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _make_sparse(file: BinaryIO) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from engine.errors import EngineError, ErrorCode
 from engine.models.disk_errors import disk_error
-from engine.models.remote import RemoteFile, RemoteModel, local_parts
+from engine.models.file_lock import file_lock
+from engine.models.remote import RemoteFile, RemoteModel, file_version, local_parts
 from engine.wording import gibibytes
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 PART = ".part"
 """What an unfinished file's name ends in; the library does not take it for a model."""
+LOCK = ".lock"
+"""What the name of the file ends in by which another window sees that a model is being downloaded."""
 CHUNK_BYTES = 1 << 20
 SPARE_BYTES = 256 << 20
 """What a download leaves free on the disk."""
@@ -70,9 +73,27 @@ class Transfer:
         """Fetch what is missing; the path of the (first) file.
 
         Raises TransferStopped, and EngineError: what `Hub.open_bytes` raises, DISK_FULL before the first byte,
-        DISK_FAILED, DOWNLOAD_DAMAGED.
+        DISK_FAILED, DOWNLOAD_DAMAGED, and DOWNLOAD_ELSEWHERE while another transfer brings the same model.
         """
         targets = target_paths(self._folder, self._model)
+        lock = _lock_path(targets)
+        with contextlib.ExitStack() as held:
+            try:
+                lock.parent.mkdir(parents=True, exist_ok=True)
+                is_ours = held.enter_context(file_lock(lock))
+            except OSError as error:
+                raise disk_error(error, str(self._folder)) from error
+            if not is_ours:
+                raise EngineError(
+                    ErrorCode.DOWNLOAD_ELSEWHERE,
+                    f"Another Kvasir window is downloading “{self._model.name}”: let it finish there, or try again "
+                    "here once that window is closed.",
+                    str(lock),
+                )
+            self._bring(targets)
+        return targets[0]
+
+    def _bring(self, targets: tuple[Path, ...]) -> None:
         self._require_room()
         for file, target in zip(self._model.files, targets, strict=True):
             try:
@@ -83,12 +104,10 @@ class Transfer:
                 raise disk_error(error, str(self._folder)) from error
             self._n_before += file.size_bytes
             self._tell(0)
-        return targets[0]
 
     def _require_room(self) -> None:
         missing = self._model.size_bytes - n_bytes_there(self._folder, self._model)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(self._folder).free
         except OSError as error:
             raise disk_error(error, str(self._folder)) from error
@@ -211,15 +230,21 @@ def n_bytes_there(folder: Path, model: RemoteModel) -> int:
 
 
 def delete_parts(folder: Path, model: RemoteModel) -> None:
-    """Delete what an unfinished download left; finished files stay."""
-    for file, target in zip(model.files, target_paths(folder, model), strict=True):
-        with contextlib.suppress(OSError):
-            _part_path(model, file, target).unlink()
+    """Delete what an unfinished download left; finished files stay, and so does what another window is writing."""
+    targets = target_paths(folder, model)
+    with contextlib.suppress(OSError), file_lock(_lock_path(targets)) as is_ours:
+        for file, target in zip(model.files, targets, strict=True) if is_ours else ():
+            with contextlib.suppress(OSError):
+                _part_path(model, file, target).unlink()
+
+
+def _lock_path(targets: tuple[Path, ...]) -> Path:
+    return targets[0].with_name(targets[0].name + LOCK)
 
 
 def _part_path(model: RemoteModel, file: RemoteFile, target: Path) -> Path:
     """Named by its content, so that no file is continued with the bytes of another version."""
-    return target.with_name(f"{target.name}.{(file.sha256 or model.commit)[:12]}{PART}")
+    return target.with_name(f"{target.name}.{file_version(model, file)}{PART}")
 
 
 def _size(path: Path) -> int:

@@ -988,6 +988,10 @@
         <translation>无法复制缓存。</translation>
     </message>
     <message>
+        <source>Another Kvasir window is downloading “{}”: let it finish there, or try again here once that window is closed.</source>
+        <translation>另一个 Kvasir 窗口正在下载“{}”：让它在那里完成，或等那个窗口关闭后在这里重试。</translation>
+    </message>
+    <message>
         <source>Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again.</source>
         <translation>下载已被 HF_HUB_OFFLINE 关闭：请取消该变量并重新启动 Kvasir。</translation>
     </message>

@@ -6,52 +6,18 @@ import itertools
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.errors import EngineError, ErrorCode
 from engine.models import transfer
-from engine.models.downloads import Download, DownloadQueue, DownloadState
+from engine.models.downloads import DownloadState
 from engine.models.hub import Hub
 from engine.models.remote import Reference, RemoteFile, RemoteModel
 from engine.models.transfer import Progress, Transfer, TransferStopped
-from tests.hub_server import COMMIT, HubServer, hub_server
-
-PATIENCE_S = 20
-CONTENT = bytes(range(256)) * 16_384
-"""4 MiB."""
-OTHER = bytes(reversed(CONTENT))
-
-
-@pytest.fixture
-def server() -> Iterator[HubServer]:
-    with hub_server() as server:
-        server.add("o/n", {"m.gguf": CONTENT, "s-00001-of-00002.gguf": CONTENT, "s-00002-of-00002.gguf": OTHER})
-        yield server
-
-
-@pytest.fixture
-def hub(server: HubServer) -> Iterator[Hub]:
-    hub = Hub(server.endpoint)
-    yield hub
-    hub.close()
-
-
-@pytest.fixture
-def model(hub: Hub) -> RemoteModel:
-    return next(model for model in hub.repo(Reference("o/n")).models if model.name == "m")
-
-
-def fetch(hub: Hub, model: RemoteModel, folder: Path, reports: list[Progress] | None = None) -> Path:
-    found: list[Progress] = [] if reports is None else reports
-    return Transfer(hub, model, folder, found.append, pauses_s=(0.0, 0.0)).run()
-
-
-def files_in(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
+from tests.engine.models.download_room import CONTENT, OTHER, PATIENCE_S, OpenQueue, fetch, files_in
+from tests.hub_server import COMMIT, HubServer
 
 # --- one transfer ---
 
@@ -179,44 +145,6 @@ def test_a_stopped_transfer_goes_on_where_it_was(
 
 
 # --- the queue ---
-
-
-class Watcher:
-    """Hears of every change, and waits for one."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[Download, ...]] = []
-        self._changed = threading.Condition()
-
-    def hear(self, downloads: tuple[Download, ...]) -> None:
-        with self._changed:
-            self.heard.append(downloads)
-            self._changed.notify_all()
-
-    def wait(self, is_so: Callable[[tuple[Download, ...]], bool]) -> tuple[Download, ...]:
-        with self._changed:
-            assert self._changed.wait_for(lambda: any(map(is_so, self.heard)), PATIENCE_S), self.heard[-1:]
-            return next(downloads for downloads in self.heard if is_so(downloads))
-
-    def wait_for(self, state: DownloadState, index: int = 0) -> Download:
-        return self.wait(lambda all_: len(all_) > index and all_[index].state is state)[index]
-
-
-OpenQueue = Callable[[], tuple[DownloadQueue, Watcher]]
-
-
-@pytest.fixture
-def open_queue(hub: Hub, tmp_path: Path) -> Iterator[OpenQueue]:
-    queues: list[DownloadQueue] = []
-
-    def make() -> tuple[DownloadQueue, Watcher]:
-        watcher = Watcher()
-        queues.append(DownloadQueue(lambda: hub, tmp_path / "models", tmp_path / "queue.json", watcher.hear))
-        return queues[-1], watcher
-
-    yield make
-    for queue in queues:
-        queue.close()
 
 
 def test_several_one_after_the_other(open_queue: OpenQueue, hub: Hub, server: HubServer, tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,16 @@ import pytest
 from engine.errors import EngineError, ErrorCode
 from engine.models.gguf import read_model_info
 from engine.models.hub import Hub
-from engine.models.remote import Reference, RemoteFile, RemoteModel, Repo, group_models, local_parts, parse_reference
+from engine.models.remote import (
+    Reference,
+    RemoteFile,
+    RemoteModel,
+    Repo,
+    file_version,
+    group_models,
+    local_parts,
+    parse_reference,
+)
 from engine.models.remote_header import HeaderFolder
 from tests.engine.models.raw_gguf import ARRAY, F32, STRING, array, gguf, llama_pairs, pair, tensor
 from tests.hub_server import COMMIT, TOKEN, HubServer, hub_server
@@ -107,6 +118,16 @@ def test_no_name_leads_out_of_the_folder(path: str) -> None:
     with pytest.raises(EngineError) as raised:
         local_parts(RemoteModel("o/n", COMMIT, (file,)), file)
     assert raised.value.code is ErrorCode.HUB_NAME_INVALID
+
+
+@pytest.mark.parametrize("commit", ["../../../x", COMMIT, ""])
+def test_no_commit_leads_out_of_the_folder_either(commit: str) -> None:
+    told = RemoteFile("m.gguf", 1, "ab" * 32)
+    untold = RemoteFile("m.gguf", 1, None)
+    model = RemoteModel("o/n", commit, (told,))
+    assert file_version(model, told) == "ab" * 6
+    assert re.fullmatch("[0-9a-f]{12}", file_version(model, untold))
+    assert file_version(model, untold) != file_version(replace(model, commit="another"), untold)
 
 
 # --- finding ---
@@ -318,8 +339,22 @@ def test_a_header_costs_its_own_bytes(
     n_asked = len(server.requests)
     assert headers.fetch(hub, model) == path
     assert len(server.requests) == n_asked
-    headers.clear()
-    assert not path.exists()
+    headers.close()
+    assert list((tmp_path / "headers").iterdir()) == []
+
+
+def test_headers_of_another_window_stay_and_those_of_ended_ones_go(server: HubServer, hub: Hub, tmp_path: Path) -> None:
+    server.add("o/n", {"m.gguf": model_bytes()})
+    model = hub.repo(Reference("o/n")).models[0]
+    left = tmp_path / "headers" / "left by a crash"
+    left.mkdir(parents=True)
+    first, second = HeaderFolder(tmp_path / "headers"), HeaderFolder(tmp_path / "headers")
+    path = first.fetch(hub, model)
+    assert not left.exists()
+    second.close()
+    HeaderFolder(tmp_path / "headers").close()
+    assert path.is_file()
+    first.close()
 
 
 def test_the_header_of_a_model_in_shards(
@@ -338,8 +373,10 @@ def test_what_is_no_model_leaves_no_header(server: HubServer, hub: Hub, tmp_path
     server.add("o/n", {"m.gguf": model_bytes()})
     model = hub.repo(Reference("o/n")).models[0]
     server.content_instead = content
+    headers = HeaderFolder(tmp_path / "headers")
     with pytest.raises(EngineError):
-        HeaderFolder(tmp_path / "headers").fetch(hub, model)
+        headers.fetch(hub, model)
+    headers.close()
     assert not [path for path in (tmp_path / "headers").rglob("*") if path.is_file()]
 
 
