@@ -25,7 +25,10 @@ class _Answer:
 
     def message(self, token_ids: tuple[int, ...] | None = None) -> Message:
         text = self.before.text + "".join(self.text)
-        return Message("assistant", text, self.before.reasoning + "".join(self.reasoning), token_ids)
+        reasoning = self.before.reasoning + "".join(self.reasoning)
+        # Some of the ids are those it began with.
+        is_foreign = self.before.has_foreign_ids and token_ids is not None
+        return Message("assistant", text, reasoning, token_ids, is_foreign)
 
 
 class Conversation:

@@ -125,6 +125,7 @@ def _turn_of(plain: dict[str, Any]) -> Turn:
         for one in (_object(value, "attachments") for value in _list(plain.get("attachments", []), "attachments"))
     )
     stats = plain.get("stats")
+    ids = _token_ids(plain.get("token_ids"))
     known_role = cast('Literal["system", "user", "assistant"]', role)
     return Turn(
         id=_whole_number(plain.get("id"), "id"),
@@ -132,7 +133,8 @@ def _turn_of(plain: dict[str, Any]) -> Turn:
             known_role,
             composed(attachments, text) if attachments else text,
             _string(plain, "reasoning", MAX_TEXT),
-            _token_ids(plain.get("token_ids")),
+            ids,
+            has_foreign_ids=ids is not None,
         ),
         state=state_of(plain.get("state", TurnState.DONE.value)),
         reason=reason_of(plain.get("reason")),

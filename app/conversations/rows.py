@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from app.chat.turns import TurnState
 from app.conversations.records import Attachment, Chat, ChatLine, ChatSettings, Turn, composed
-from app.conversations.token_ids import pack, unpack
+from app.conversations.token_ids import are_foreign, pack, unpack
 from engine.messages import FinishReason, GenerationStats, Message
 from engine.settings import PolicySettings, SamplingSettings, from_mapping, to_mapping
 
@@ -58,7 +58,7 @@ def turn_of(row: sqlite3.Row) -> Turn:
     text = composed(attachments, typed) if attachments else typed
     return Turn(
         id=row["id"],
-        message=Message(role, text, row["reasoning"], unpack(row["token_ids"])),
+        message=Message(role, text, row["reasoning"], unpack(row["token_ids"]), are_foreign(row["token_ids"])),
         state=state_of(row["state"]),
         reason=reason_of(row["reason"]),
         stats=stats_of(_object(row["stats"])),
@@ -83,7 +83,7 @@ def turn_values(turn: Turn) -> tuple[Any, ...]:
         message.role,
         clean(turn.own_text),
         clean(message.reasoning),
-        pack(message.token_ids),
+        pack(message.token_ids, are_foreign=message.has_foreign_ids),
         clean(turn.model),
         turn.state.value,
         turn.reason.value if turn.reason is not None else None,

@@ -15,13 +15,15 @@ class Message:
 
     `token_ids` are the ids an assistant message was sampled as: reasoning, its tags and the text, without the
     token that ended the turn. `text` is the visible answer as it was streamed, not stripped; `reasoning` is
-    what stood between the reasoning tags.
+    what stood between the reasoning tags. `has_foreign_ids`: the ids come out of a file, so no model need ever have
+    sampled them; they stand for the text only where they can't steer the model.
     """
 
     role: Role
     text: str
     reasoning: str = ""
     token_ids: tuple[int, ...] | None = None
+    has_foreign_ids: bool = False
 
 
 class NoticeCode(StrEnum):

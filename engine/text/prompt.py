@@ -44,17 +44,18 @@ def build_prompt(
 
     With `continue_last` the last message is an answer to go on with: nothing follows its text. What a message
     says never becomes a control token. The ids an answer was sampled as stand for it wherever the template
-    keeps it word for word. Raises EngineError(TEMPLATE_FAILED) if the template takes the chat in no shape.
+    keeps it word for word; ids out of a file only if none of them is a control token. Raises
+    EngineError(TEMPLATE_FAILED) if the template takes the chat in no shape.
     """
     if continue_last and (not messages or messages[-1].role != "assistant"):
         raise ValueError("only an answer can be continued")
-    messages = [_usable(message, vocabulary) for message in messages]
     control = ControlSpellings(
         (
             *vocabulary.control_spellings(),
             *steering(vocabulary.user_defined_spellings(), template.source),
         )
     )
+    messages = [_usable(message, vocabulary, control) for message in messages]
     tokenizer = SegmentTokenizer(vocabulary, control)
     chat = messages[:-1] if continue_last else messages
     layout, notices = _lay_out(template, chat, control)
@@ -75,14 +76,24 @@ def build_prompt(
     return Prompt(tuple(tokens), turns, (*template.notices, *notices), is_reasoning)
 
 
-def _usable(message: Message, vocabulary: Vocabulary) -> Message:
-    """Half of a surrogate pair, which a text field can hold, has no UTF-8; and ids that are not of this vocabulary, as
-    in a chat from another machine, are no better than none."""
-    ids = message.token_ids
-    if ids and not 0 <= min(ids) <= max(ids) < vocabulary.n_tokens:
+def _usable(message: Message, vocabulary: Vocabulary, control: ControlSpellings) -> Message:
+    """The message as text that has UTF-8, which half of a surrogate pair has not, and without ids that can't be used."""
+    if message.token_ids and not _can_use_ids(message, vocabulary, control):
         message = replace(message, token_ids=None)
     text, reasoning = (field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning))
     return replace(message, text=text, reasoning=reasoning)
+
+
+def _can_use_ids(message: Message, vocabulary: Vocabulary, control: ControlSpellings) -> bool:
+    """Whether the ids may stand for the text: only an answer was ever sampled, in a chat from another machine they may
+    be of another vocabulary, and in a file anybody can have put control tokens between them."""
+    ids = message.token_ids or ()
+    if message.role != "assistant" or not 0 <= min(ids) <= max(ids) < vocabulary.n_tokens:
+        return False
+    return not message.has_foreign_ids or not any(
+        vocabulary.is_end_of_generation(token) or not vocabulary.piece(token) or vocabulary.spelling(token) in control
+        for token in set(ids)
+    )
 
 
 def _byte_starts(layout: Layout) -> Iterator[int]:

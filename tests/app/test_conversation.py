@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from app.chat.turns import TurnState
 from app.conversation import Conversation, plain_text
+from app.conversations.records import Turn
 from engine.messages import Finished, FinishReason, Message, TextGenerated, TextKind
 from tests.app.fake_engine import stats
 
@@ -80,6 +81,16 @@ def test_a_continued_answer_is_one_message_with_all_its_ids():
     chat.finish(finished(2, "two", ids=(3,)))
     assert chat.last.message == Message("assistant", "One, two", token_ids=(1, 2, 3))
     assert len(chat.turns) == 2
+
+
+def test_ids_out_of_a_file_stay_foreign_when_the_answer_goes_on():
+    begun = Message("assistant", "One, ", token_ids=(1, 2), has_foreign_ids=True)
+    chat = Conversation("c", [Turn(1, Message("user", "Hi")), Turn(2, begun, parent=1, model="m")], "m")
+    chat.begin_continuation(2)
+    chat.receive(TextGenerated(2, TextKind.ANSWER, "two"))
+    chat.finish(finished(2, "two", ids=(3,)))
+    assert chat.last.message == Message("assistant", "One, two", token_ids=(1, 2, 3), has_foreign_ids=True)
+    assert chat.messages("")[1].has_foreign_ids
 
 
 def test_a_continuation_that_fails_at_once_changes_nothing():

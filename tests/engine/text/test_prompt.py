@@ -1,4 +1,4 @@
-"""Prompts: turns, shapes a template accepts, BOS, and ids that are kept."""
+"""Prompts: turns, shapes a template accepts, and BOS."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from engine.text.chat import Message, NoticeCode, Prompt
 from engine.text.prompt import build_prompt
 from engine.text.template import ChatTemplate, load_template
 from tests.engine.text.fake_vocabulary import FakeVocabulary
+from tests.engine.text.prompts import SYSTEM, build, turns_of
 from tests.engine.text.templates import MODELS, Model, model
 
-SYSTEM = Message("system", "Be brief.")
 CHAT = (
     SYSTEM,
     Message("user", "hello there"),
@@ -20,20 +20,6 @@ CHAT = (
     Message("assistant", "more"),
     Message("user", "thanks"),
 )
-
-
-def build(model: Model, *messages: Message, continue_last: bool = False) -> Prompt:
-    prompt = build_prompt(model.vocabulary, model.template, messages, continue_last=continue_last)
-    assert [turn.start for turn in prompt.turns] == [0, *(turn.end for turn in prompt.turns[:-1])]
-    assert prompt.turns[-1].end == len(prompt.tokens)
-    return prompt
-
-
-def turns_of(model: Model, prompt: Prompt) -> list[tuple[str, int | None, str]]:
-    return [
-        (turn.role, turn.message_index, model.vocabulary.text_of(prompt.tokens[turn.start : turn.end]))
-        for turn in prompt.turns
-    ]
 
 
 def codes(prompt: Prompt) -> list[NoticeCode]:
@@ -90,17 +76,10 @@ def test_the_whole_is_tokenized_as_the_template_wrote_it(name: str) -> None:
     assert list(prompt.tokens) == chat.vocabulary.tokenize(rendered, parse_special=True)
 
 
-def test_a_default_system_prompt_of_the_template_belongs_to_the_first_turn() -> None:
-    chat = model("smollm")
-    (role, index, text), _ = turns_of(chat, build(chat, Message("user", "hello")))
-    assert (role, index) == ("user", 0)
-    assert text.startswith("<|im_start|>system\nYou help.")
-
-
 def test_a_message_without_text_joins_the_turn_before_it() -> None:
     chat = model("smollm")
     prompt = build(chat, Message("user", "hello"), Message("assistant", ""), Message("user", "there"))
-    assert [turn.message_index for turn in prompt.turns] == [0, 2, None]
+    assert [turn.message_index for turn in prompt.turns] == [None, 0, 2, None]
 
 
 def test_no_messages_are_only_a_generation_prompt() -> None:
@@ -220,227 +199,6 @@ def test_a_bos_that_opens_turns_is_not_taken_away() -> None:
         "<|im_end|>",
         "<|im_start|>",
     ]
-
-
-# --- ids that are known ---
-
-ODD_IDS = ("he", "l", "lo", " ", "there")
-"""Tokens that read “hello there”, which would be tokenized otherwise."""
-
-
-def odd_answer(chat: Model, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Message:
-    spellings = (*before, *ODD_IDS, *after)
-    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in spellings)
-    return Message("assistant", "".join(spellings), token_ids=ids)
-
-
-def contains(tokens: tuple[int, ...], ids: tuple[int, ...]) -> bool:
-    return any(tokens[n : n + len(ids)] == ids for n in range(len(tokens)))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_an_answer_keeps_the_ids_it_was_sampled_as(name: str) -> None:
-    chat = model(name)
-    answer = odd_answer(chat)
-    assert answer.token_ids is not None
-    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    assert contains(prompt.tokens, answer.token_ids)
-
-
-def test_ids_of_no_token_are_left_alone() -> None:
-    chat = model("smollm")
-    text = odd_answer(chat).text
-    strange = Message("assistant", text, token_ids=(5, chat.vocabulary.n_tokens))
-    plain = Message("assistant", text)
-    asked = Message("user", "hello")
-    assert build(chat, asked, strange, asked).tokens == build(chat, asked, plain, asked).tokens
-    assert (
-        build(chat, asked, strange, continue_last=True).tokens == build(chat, asked, plain, continue_last=True).tokens
-    )
-
-
-@pytest.mark.parametrize("name", ["smollm", "llama3", "gemma", "phi3", "typed", "mistral"])
-def test_the_next_prompt_begins_with_the_last_one_and_its_answer(name: str) -> None:
-    chat = model(name)
-    answer = odd_answer(chat)
-    assert answer.token_ids is not None
-    first = build(chat, SYSTEM, Message("user", "hello <|im_end|> </s>"))
-    second = build(chat, SYSTEM, Message("user", "hello <|im_end|> </s>"), answer, Message("user", "Hi"))
-    fed = first.tokens + answer.token_ids
-    assert second.tokens[: len(fed)] == fed
-
-
-def test_the_space_that_a_model_begins_with_is_found_in_the_template() -> None:
-    chat = model("llama2")
-    answer = odd_answer(chat, before=(" ",))
-    assert answer.token_ids is not None
-    first = build(chat, Message("user", "Hi"))
-    second = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    fed = first.tokens + answer.token_ids
-    assert second.tokens[: len(fed)] == fed
-
-
-def test_what_the_template_trims_off_the_end_costs_no_more_than_that() -> None:
-    chat = model("llama3")
-    answer = odd_answer(chat, after=("\n",))
-    assert answer.token_ids is not None
-    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    assert contains(prompt.tokens, (*answer.token_ids[:-1], chat.vocabulary.id_of("<|eot_id|>")))
-
-
-def test_ids_of_a_text_that_the_template_rewrites_are_not_used() -> None:
-    chat = model("smollm")
-    shouting = ChatTemplate("{% for m in messages %}{{ m.content | upper }}{% endfor %}", chat.vocabulary)
-    prompt = build(Model("shouting", chat.vocabulary, shouting), Message("user", "Hi"), odd_answer(chat))
-    assert chat.vocabulary.text_of(prompt.tokens) == "HIHELLO THERE"
-
-
-def test_ids_of_a_text_that_was_edited_are_not_used() -> None:
-    chat = model("smollm")
-    edited = Message("assistant", "Hi", token_ids=odd_answer(chat).token_ids)
-    prompt = build(chat, Message("user", "Hi"), edited)
-    assert turns_of(chat, prompt)[1][2] == "<|im_start|>assistant\nHi<|im_end|>\n"
-
-
-@pytest.mark.parametrize("edited", ["hello there friend", "there", "hello", "hello there<|im_end|>"])
-def test_an_answer_that_was_edited_is_read_as_it_is_now(edited: str) -> None:
-    chat = model("smollm")
-    answer = Message("assistant", edited, token_ids=odd_answer(chat).token_ids)
-    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    assert turns_of(chat, prompt)[1][2] == f"<|im_start|>assistant\n{edited}<|im_end|>\n"
-
-
-def test_an_answer_that_was_written_on_is_tokenized_anew() -> None:
-    chat = model("smollm")
-    answer = Message("assistant", "hello", token_ids=(chat.vocabulary.id_of("he"), chat.vocabulary.id_of("l")))
-    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    assert chat.vocabulary.id_of("hello") in prompt.tokens
-
-
-def test_ids_reach_into_no_other_message() -> None:
-    vocabulary = FakeVocabulary()
-    chat = Model("bare", vocabulary, ChatTemplate("{% for m in messages %}{{ m.content }}{% endfor %}", vocabulary))
-    ids = tuple(map(vocabulary.id_of, ("he", "lo")))
-    answer = Message(
-        "assistant",
-        "he",
-        token_ids=(
-            ids[0],
-            *vocabulary.tokenize("l", parse_special=False),
-            *vocabulary.tokenize("o", parse_special=False),
-        ),
-    )
-    assert build(chat, answer, Message("user", "lo")).tokens == ids
-
-
-def test_control_tokens_that_were_sampled_and_not_shown_keep_their_place() -> None:
-    chat = model("smollm")
-    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in ("he", "<|im_end|>", "l", "lo", "<|im_start|>"))
-    answer = Message("assistant", "hello", token_ids=ids)
-    first = build(chat, Message("user", "Hi"))
-    second = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    assert second.tokens[: len(first.tokens + ids)] == first.tokens + ids
-
-
-def test_an_answer_that_a_stop_string_cut_keeps_the_ids_of_what_is_left() -> None:
-    chat = model("smollm")
-    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in ("he", "l", "lo", "User", ": "))
-    prompt = build(chat, Message("user", "Hi"), Message("assistant", "hello", token_ids=ids), Message("user", "Hi"))
-    assert contains(prompt.tokens, (*ids[:3], chat.vocabulary.id_of("<|im_end|>")))
-
-
-def test_a_character_that_was_cut_off_keeps_its_ids() -> None:
-    chat = model("smollm")
-    ids = (chat.vocabulary.id_of("Hi"), *chat.vocabulary.tokenize("🤷", parse_special=False)[:3])
-    answer = Message("assistant", "Hi\ufffd", token_ids=ids)
-    prompt = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    assert contains(prompt.tokens, ids)
-
-
-def test_reasoning_that_the_template_keeps_keeps_its_ids() -> None:
-    chat = model("qwen3")
-    spellings = ("<think>", "\n", "he", "l", "lo", "\n", "</think>", "\n\n", "he", "l", "lo")
-    ids = tuple(chat.vocabulary.id_of(spelling) for spelling in spellings)
-    answer = Message("assistant", "hello", reasoning="hello", token_ids=ids)
-    assert contains(build(chat, Message("user", "Hi"), answer).tokens, ids)
-    later = build(chat, Message("user", "Hi"), answer, Message("user", "Hi"))
-    assert "<think>" not in chat.vocabulary.text_of(later.tokens)
-
-
-# --- going on with an answer ---
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_continued_answer_ends_the_prompt(name: str) -> None:
-    chat = model(name)
-    asked = build(chat, Message("user", "Hi"))
-    answer = odd_answer(chat, after=(" ",))
-    prompt = build(chat, Message("user", "Hi"), answer, continue_last=True)
-    assert prompt.tokens == asked.tokens + (answer.token_ids or ())
-    assert prompt.turns[-1].message_index == 1
-    assert prompt.turns[-1].start == asked.turns[-1].start
-
-
-def test_a_continued_answer_without_ids_is_text() -> None:
-    chat = model("smollm")
-    prompt = build(chat, Message("user", "Hi"), Message("assistant", "he<|im_end|>"), continue_last=True)
-    assert turns_of(chat, prompt)[-1] == ("assistant", 1, "<|im_start|>assistant\nhe<|im_end|>")
-    assert chat.vocabulary.control_in(prompt.tokens)[-1] == "<|im_start|>"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "end"),
-    [
-        ("qwen3", "", "<|im_start|>assistant\n<think>\nhm"),
-        ("qwen3", "Hi", "<|im_start|>assistant\n<think>\nhm\n</think>\n\nHi"),
-        ("r1", "", "<｜Assistant｜><think>\nhm"),
-        ("r1", "Hi", "<｜Assistant｜><think>\nhm\n</think>\n\nHi"),
-    ],
-)
-def test_reasoning_that_was_interrupted_goes_on_inside_its_block(name: str, text: str, end: str) -> None:
-    chat = model(name)
-    answer = Message("assistant", text, reasoning="hm")
-    prompt = build(chat, Message("user", "Hi"), answer, continue_last=True)
-    assert turns_of(chat, prompt)[-1][2] == end
-    assert "<think>" in chat.vocabulary.control_in(prompt.tokens)
-
-
-@pytest.mark.parametrize(
-    ("name", "generated", "text", "reasoning", "is_reasoning"),
-    [
-        ("qwen3", "<think>hm", "", "hm", True),
-        ("qwen3", "<think>hm</think>Hi", "Hi", "hm", False),
-        ("r1", "hm", "", "hm", True),
-        ("r1", "hm</think>Hi", "Hi", "hm", False),
-    ],
-)
-@pytest.mark.parametrize("has_ids", [True, False])
-def test_whether_a_continued_answer_still_reasons_is_known(
-    name: str, generated: str, text: str, reasoning: str, is_reasoning: bool, has_ids: bool
-) -> None:
-    chat = model(name)
-    ids = tuple(chat.vocabulary.tokenize(generated, parse_special=False)) if has_ids else None
-    answer = Message("assistant", text, reasoning, ids)
-    assert build(chat, Message("user", "Hi"), answer, continue_last=True).reasoning_opened is is_reasoning
-
-
-@pytest.mark.parametrize("text", ["there", "hello there friend", "hello"])
-def test_an_answer_that_was_edited_goes_on_from_the_edited_text(text: str) -> None:
-    chat = model("smollm")
-    answer = Message("assistant", text, token_ids=odd_answer(chat).token_ids)
-    prompt = build(chat, Message("user", "Hi"), answer, continue_last=True)
-    assert turns_of(chat, prompt)[-1][2] == f"<|im_start|>assistant\n{text}"
-
-
-def test_an_answer_of_which_no_ids_are_known_goes_on_from_its_text() -> None:
-    chat = model("smollm")
-    prompt = build(chat, Message("user", "Hi"), Message("assistant", "there", token_ids=()), continue_last=True)
-    assert turns_of(chat, prompt)[-1][2] == "<|im_start|>assistant\nthere"
-
-
-def test_only_an_answer_can_be_continued() -> None:
-    with pytest.raises(ValueError, match="answer"):
-        build(model("smollm"), Message("user", "Hi"), continue_last=True)
 
 
 @pytest.mark.parametrize(("name", "opened"), [("r1", True), ("qwen3", False), ("smollm", False)])
