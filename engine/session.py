@@ -10,15 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
-
 from engine import __version__
 from engine.answer import Answer
-from engine.cache import check, window
+from engine.cache import check, ram, window
 from engine.cache.formula import kv_formula
-from engine.cache.geometry import CacheShape, kv_bytes, layer_bytes_per_token, recurrent_bytes
+from engine.cache.geometry import kv_bytes, layer_bytes_per_token
 from engine.cache.snapshot_folder import SnapshotFolder
 from engine.cache.tiers import Tiers
+from engine.devices import spare_ram_bytes
 from engine.errors import EngineError, ErrorCode
 from engine.loaded import GPU_PROBE_TOKENS, LoadedModel
 from engine.messages import (
@@ -32,6 +31,7 @@ from engine.messages import (
     Event,
     ForgetAllChats,
     ForgetChat,
+    ForgetOtherChats,
     Generate,
     LoadCancelled,
     LoadModel,
@@ -53,10 +53,13 @@ from engine.native.meter import MemoryMeter
 from engine.options import EngineOptions
 from engine.settings import GpuLayers, LoadSettings
 from engine.text.chat import Message
-from engine.wording import gibibytes
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
+CLOSE_WRITE_S = 2.0
+"""How long what is in RAM alone may take to be written before the process ends; the client kills it a second later."""
+LOAD_WRITE_S = 0.5
+"""The same before another model is loaded. Nearly always there is nothing to write: an idle second was enough."""
 BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
 """Back ends of a build that was made for no GPU."""
 
@@ -77,7 +80,7 @@ class Session:
         self._ggml = Ggml()
         self._loaded: LoadedModel | None = None
         folder = SnapshotFolder(Path(options.snapshot_folder)) if options.snapshot_folder else None
-        self._tiers = Tiers(options.tiers, folder)
+        self._tiers = Tiers(options.tiers, folder, spare_ram_bytes)
         self._told_tiers: tuple[ChatTier, ...] = ()
         backends = self._ggml.load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
         unreachable = self._add_rpc_servers()
@@ -120,6 +123,8 @@ class Session:
                 if self._loaded is not None and self._loaded.active.chat_id == command.chat_id:
                     self._loaded.active.forget()
                 self._tiers.forget(command.chat_id)
+            case ForgetOtherChats():
+                self._tiers.forget_others(command.chat_ids)
             case ForgetAllChats():
                 if self._loaded is not None:
                     self._loaded.active.forget()
@@ -130,12 +135,21 @@ class Session:
                 raise EngineError(ErrorCode.INTERNAL, "The engine got a command it does not know.", repr(command))
 
     def work_idle(self, is_wanted: Callable[[], bool]) -> None:
-        """Use the time while nothing is asked: bring to disk what would be lost. Ends soon after ``is_wanted``."""
+        """Use the time while nothing is asked: bring to disk what would be lost, and give RAM back that others need.
+
+        Ends soon after ``is_wanted``.
+        """
         if self._loaded is not None and not is_wanted():
             for _pause in self._loaded.active.write_behind():
                 if is_wanted():
                     break
+        self._tiers.relieve()
         self.tell_tiers()
+
+    @property
+    def holds_chats_in_ram(self) -> bool:
+        """Whether there is something to give back, so that idle time should be used again and again."""
+        return self._tiers.is_in_ram
 
     def tell_tiers(self) -> None:
         """Say where chats are kept, if that has changed."""
@@ -145,9 +159,20 @@ class Session:
             self._emit(ChatTiersChanged(tiers))
 
     def close(self) -> None:
-        """Free everything."""
+        """Free everything; what is in RAM alone is written to disk, as far as there is time for it."""
+        if self._loaded is not None:
+            self._loaded.active.save()
+        # The memory of the model first: someone may be waiting for it.
         self._unload()
+        self._write_for(CLOSE_WRITE_S)
         self._log.close()
+
+    def _write_for(self, seconds: float, is_unwanted: Callable[[], bool] = lambda: False) -> None:
+        """Bring to disk what is in RAM alone, the latest first, within some time."""
+        deadline = time.monotonic() + seconds
+        for _pause in self._tiers.write_behind():
+            if time.monotonic() > deadline or is_unwanted():
+                break
 
     def _require_model(self) -> LoadedModel:
         if self._loaded is None:
@@ -165,6 +190,8 @@ class Session:
     def _load(self, command: LoadModel) -> None:
         if self._loaded is not None:
             self._loaded.active.save()
+            # A load that ends the process takes nothing of it along.
+            self._write_for(LOAD_WRITE_S, lambda: self._is_cancelled(command.request_id))
         # Whatever becomes of the new model: the old one's memory is free before anything else takes any.
         self._unload()
         if self._is_cancelled(command.request_id):
@@ -180,7 +207,7 @@ class Session:
         meter = MemoryMeter(self._ggml, self._log, without_extra_bufts=self._options.without_extra_bufts)
         try:
             settings = self._with_gpu_layers(info, settings, meter)
-            require_memory(info, settings)
+            ram.require_memory(info, settings)
             self._loaded = self._load_native(command, info, settings)
             devices = meter.loaded_memory(self._loaded.model, self._loaded.context, settings)
             loaded_facts = facts(self._loaded, devices)
@@ -274,24 +301,6 @@ class Session:
 
 class LoadWasCancelled(Exception):
     """The person stopped a load."""
-
-
-def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
-    """Refuse a cache that can't lie in this machine's memory: the system would end the process in mid-load.
-
-    Raises EngineError(OUT_OF_MEMORY).
-    """
-    n_ctx = settings.n_ctx or info.n_ctx_train
-    shape = CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full, n_ubatch=settings.n_ubatch)
-    needed = kv_bytes(info, shape).total + recurrent_bytes(info)
-    memory = psutil.virtual_memory()
-    if settings.n_gpu_layers == 0 and needed > memory.available:
-        raise EngineError(
-            ErrorCode.OUT_OF_MEMORY,
-            f"A context window of {n_ctx} tokens needs {gibibytes(needed)} for K and V, and "
-            f"{gibibytes(memory.available)} are free: make it smaller, or choose q8_0 or q4_0 for K and V.",
-            f"kv {needed} bytes, available {memory.available}, total {memory.total}",
-        )
 
 
 def has_gpu(devices: Sequence[Device]) -> bool:

@@ -21,7 +21,8 @@ class Limits:
     """The cache policy with every number filled in, in tokens.
 
     ``n_sink`` first tokens stay for good (the system prompt among them if it is kept); beside them ``n_window`` most
-    recent ones, of which an eviction frees ``n_evict`` or more at a time.
+    recent ones, of which an eviction frees ``n_evict`` or more at a time. ``n_spare`` cells are left unused, because
+    the window was made smaller than it could be.
     """
 
     policy: Policy
@@ -29,6 +30,7 @@ class Limits:
     n_window: int
     n_evict: int
     align: Align
+    n_spare: int = 0
 
     @property
     def capacity(self) -> int:
@@ -108,7 +110,7 @@ def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[Turn]
         )
     share = RECOMPUTE_SHARE if policy is Policy.RECOMPUTE else EVICT_SHARE
     n_evict = settings.n_evict or max(1, n_window // share)
-    return Limits(policy, n_sink, n_window, n_evict, settings.align)
+    return Limits(policy, n_sink, n_window, n_evict, settings.align, n_room - n_sink - n_window)
 
 
 def _n_system(turns: Sequence[Turn]) -> int:
@@ -164,7 +166,8 @@ def check_room(n_tokens: int, limits: Limits, turns: Sequence[Turn]) -> None:
     if n_tokens <= limits.capacity:
         return
     if limits.policy is Policy.STOP:
-        raise too_long(n_tokens, limits.capacity)
+        n_needed = _n_system(turns) + n_tokens - (newest_message_start(turns) or 0)
+        raise too_long(n_tokens, limits, fits_without_older=n_needed <= limits.capacity)
     first_to_keep(n_tokens, limits, turns)
 
 
@@ -182,7 +185,7 @@ def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[Turn], *, keep_
         return start
     n_newest = n_tokens - max(newest, limits.n_sink)
     if n_newest > limits.n_window:
-        raise too_long(n_newest, limits.n_window)
+        raise too_long(n_newest, limits, fits_without_older=False)
     return max(newest, limits.n_sink)
 
 
@@ -192,14 +195,30 @@ def newest_message_start(turns: Sequence[Turn]) -> int | None:
     return with_message[-1].start if with_message and with_message[-1].role == "user" else None
 
 
-def too_long(n_tokens: int, n_room: int) -> EngineError:
-    """The error for what can't fit: by how many tokens, and the way out."""
-    return EngineError(
-        ErrorCode.PROMPT_TOO_LONG,
-        f"This is too long by {n_tokens - n_room} tokens: it has {n_tokens} and there is room for {n_room}. "
-        "Shorten it, or load the model with a larger context window.",
-        f"n_tokens={n_tokens} n_room={n_room}",
-    )
+def too_long(n_tokens: int, limits: Limits, *, fits_without_older: bool) -> EngineError:
+    """The error for what can't fit: by how many tokens, and the way out.
+
+    ``n_tokens``: of the newest message, or of the whole chat where nothing is evicted, which may fit without its older
+    messages.
+    """
+    n_room = limits.capacity if limits.policy is Policy.STOP else limits.n_window
+    n_excess = n_tokens - n_room
+    if limits.n_spare > 0:
+        message = (
+            f"This is too long by {n_excess} tokens: it has {n_tokens} and there is room for {n_room}. "
+            "Shorten it, or make the window larger."
+        )
+    elif fits_without_older:
+        message = (
+            f"This chat is too long by {n_excess} tokens: it has {n_tokens} and there is room for {n_room}. "
+            "Load the model with a larger context window, or choose a policy that lets old turns go."
+        )
+    else:
+        message = (
+            f"This is too long by {n_excess} tokens: it has {n_tokens} and there is room for {n_room}. "
+            "Shorten it, or load the model with a larger context window."
+        )
+    return EngineError(ErrorCode.PROMPT_TOO_LONG, message, f"n_tokens={n_tokens} n_room={n_room}")
 
 
 def renumber_at(limits: Limits, traits: MemoryTraits) -> int:

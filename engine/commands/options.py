@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.cache.check import check_policy_of_model
+from engine.cache.ram import require_countable
+from engine.errors import EngineError, ErrorCode
 from engine.models.gguf import read_model_info, require_chat_model
 from engine.models.starter import STARTER, starter_path
 from engine.settings import (
@@ -92,7 +94,10 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def model_path(args: argparse.Namespace) -> Path:
-    """The file that MODEL names; raises EngineError(STARTER_MISSING)."""
+    """The file that MODEL names; raises EngineError (STARTER_MISSING, or MODEL_NOT_FOUND where it names none)."""
+    if not args.model:
+        message = f"MODEL is empty: give the path of a GGUF file, or “{STARTER}”."
+        raise EngineError(ErrorCode.MODEL_NOT_FOUND, message)
     return starter_path() if args.model == STARTER else Path(args.model)
 
 
@@ -101,3 +106,4 @@ def require_chat(path: Path, load: LoadSettings, policy: PolicySettings) -> None
     info = read_model_info(path)
     require_chat_model(info)
     check_policy_of_model(info, load, policy)
+    require_countable(info, load)

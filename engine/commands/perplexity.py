@@ -39,7 +39,9 @@ def run(args: argparse.Namespace) -> int:
     load, policy = _settings(args)
     options.require_chat(path, load, policy)
     text = read_text(Path(args.text))
-    report = run_isolated(_measure, path, args.policy, text, args.tokens, load, policy)
+    holds_text = args.policy == DENSE and args.n_ctx is None
+    measured = run_isolated(_measure, path, text, args.tokens, load, policy, holds_text)
+    report = {"policy": args.policy, **measured}
     print(json_line(report) if args.json else _table(report))
     return 0
 
@@ -69,7 +71,7 @@ def read_text(path: Path) -> str:
         return content.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise EngineError(
-            ErrorCode.SETTING_INVALID, f"{path.name} can't be read: {error.strerror}.", str(error)
+            ErrorCode.SETTING_INVALID, f"{path.name or path} can't be read: {error.strerror}.", str(error)
         ) from error
     except UnicodeDecodeError as error:
         raise EngineError(ErrorCode.SETTING_INVALID, f"{path.name} is not UTF-8 text.", str(error)) from error
@@ -79,12 +81,13 @@ def _measure(  # noqa: PLR0913 - what crosses to another process, flat
     log: Any,
     engine_options: EngineOptions,
     path: Path,
-    policy_name: str,
     text: str,
     n_tokens: int | None,
     load: LoadSettings,
     policy: PolicySettings,
+    holds_text: bool,
 ) -> dict[str, Any]:
+    """``holds_text``: the context is as large as the text."""
     from engine.lab.loading import loaded_context
     from engine.lab.perplexity import measure
 
@@ -93,11 +96,9 @@ def _measure(  # noqa: PLR0913 - what crosses to another process, flat
         tokens = make_context.tokenize(text, n_tokens)
         if len(tokens) < 2:
             raise EngineError(ErrorCode.SETTING_INVALID, "The text is too short: it needs at least two tokens.")
-        n_ctx = len(tokens) if policy_name == DENSE and load.n_ctx == LoadSettings().n_ctx else load.n_ctx
-        context = make_context(dataclasses.replace(load, n_ctx=n_ctx))
+        context = make_context(dataclasses.replace(load, n_ctx=len(tokens)) if holds_text else load)
         result = measure(context, tokens, policy, n_before=n_room or (load.n_ctx or 0))
     return {
-        "policy": policy_name,
         "perplexity": result.perplexity,
         "perplexity_after_window": result.perplexity_after,
         "tokens_per_second": result.tokens_per_second,

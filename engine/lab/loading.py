@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.cache.check import check_load
+from engine.cache.ram import require_memory
 from engine.models.gguf import read_model_info, require_chat_model
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.log import NativeLog
@@ -30,6 +31,7 @@ class LoadedForMeasuring:
         """Raises EngineError for settings that can't be."""
         self.free_context()
         settings, _notices = check_load(self._info, settings)
+        require_memory(self._info, replace(settings, n_gpu_layers=self.model.n_layer_gpu))
         self._context = NativeContext(self.model, settings, self._log)
         return self._context
 

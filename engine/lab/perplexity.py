@@ -61,7 +61,7 @@ def measure(
         raise EngineError(
             ErrorCode.SETTING_INVALID,
             f"The text has {len(tokens)} tokens, and {capacity} can be kept: measure only the first {capacity}, "
-            "or let a policy evict.",
+            "make the context window larger, or let a policy evict.",
         )
     started = time.perf_counter()
     for _done in manager.feed():

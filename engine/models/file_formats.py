@@ -29,7 +29,7 @@ def regular_file_bytes(path: Path) -> int:
     if stat.S_ISDIR(status.st_mode):
         raise EngineError(
             ErrorCode.MODEL_IS_DIRECTORY,
-            f"“{path.name}” is a folder. Choose the .gguf file in it.",
+            f"“{path.name or path}” is a folder. Choose the .gguf file in it.",
             str(path),
         )
     if not stat.S_ISREG(status.st_mode):

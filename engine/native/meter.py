@@ -10,11 +10,11 @@ from pathlib import Path
 
 import psutil
 
-from engine.cache import autofit, fitting, geometry, plan_warnings, planning, window
+from engine.cache import autofit, fitting, plan_warnings, planning, ram, window
 from engine.cache.check import check_load, types_must_match
 from engine.cache.plan import Choice, DevicePlan, Fit, MemoryPlan
 from engine.cache.refusals import refusals
-from engine.errors import EngineError, ErrorCode
+from engine.errors import EngineError
 from engine.messages import Device, DeviceMemory, Notice
 from engine.models import ggml
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
@@ -26,14 +26,9 @@ from engine.native.log import NativeLog
 from engine.native.report import ContextReport, LoadReport, read_context, read_load
 from engine.options import EngineOptions
 from engine.settings import GpuLayers, LoadSettings, PolicySettings
-from engine.wording import gibibytes
 
 MODELS_KEPT = 3
 """Models without memory kept for the next question; each holds its vocabulary, some tens of megabytes."""
-BYTES_PER_MEASURED_CELL = 64
-"""What llama.cpp keeps for a cell beside K and V, also when it only measures."""
-MEASURED_SHARE = 16
-"""Measuring may take a sixteenth of the RAM that is available."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,7 +166,7 @@ class MemoryMeter:
         policy: PolicySettings | None = None,
     ) -> MemoryPlan:
         info = file.info
-        require_countable(info, settings)
+        ram.require_countable(info, settings)
         model = self._model(file, settings)
         context = NativeContext(model.native, settings, self._log)
         try:
@@ -264,20 +259,6 @@ def open_meter(options: EngineOptions) -> MemoryMeter:
         with contextlib.suppress(EngineError):
             library.add_rpc_server(endpoint)
     return MemoryMeter(library, log, without_extra_bufts=options.without_extra_bufts)
-
-
-def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
-    """Refuse a context whose bookkeeping alone would not fit this machine; raises EngineError(OUT_OF_MEMORY)."""
-    n_ctx = settings.n_ctx or info.n_ctx_train
-    available = psutil.virtual_memory().available
-    if n_ctx * BYTES_PER_MEASURED_CELL > available // MEASURED_SHARE:
-        shape = geometry.CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full)
-        needed = geometry.kv_bytes(info, shape).total
-        raise EngineError(
-            ErrorCode.OUT_OF_MEMORY,
-            f"A context window of {n_ctx:,} tokens needs {gibibytes(needed)} for K and V: make it smaller.",
-            f"{available} bytes of RAM are available",
-        )
 
 
 def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) -> tuple[Device, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.__main__ import main
@@ -54,6 +55,34 @@ def test_an_impossible_policy_is_refused_by_the_header_alone(
     model = tiny_model(arch=arch, n_head_kv=(0, 2) if arch == "lfm2" else 2)
     monkeypatch.setattr(EngineClient, "start", lambda _: pytest.fail("an engine was started to find out"))
     assert words in refused("chat", str(model), *policy)
+
+
+@pytest.mark.skipif(psutil.virtual_memory().available > 128 << 30, reason="this machine could")
+@pytest.mark.parametrize("command", ["chat", "plan", "bench", "perplexity"])
+def test_a_context_beyond_this_machine_is_refused_by_every_command(
+    tiny_model: Callable[..., Path], refused: Callable[..., str], command: str
+) -> None:
+    model = str(tiny_model())
+    said = refused(command, model, *([model] if command == "perplexity" else []), "--n-ctx", "134217728")
+    assert "make it smaller" in said
+
+
+@pytest.mark.parametrize(
+    ("model", "words"), [("", "MODEL is empty"), (".", "“.” is a folder"), ("/", "“/” is a folder")]
+)
+def test_a_model_without_a_name_is_called_by_what_it_is(refused: Callable[..., str], model: str, words: str) -> None:
+    assert words in refused("inspect", model)
+
+
+def test_a_dense_measurement_keeps_to_the_context_that_was_asked_for(
+    tiny_model: Callable[..., Path], refused: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("abc " * 1500)
+    asked = ("perplexity", str(tiny_model(n_ctx_train=16_384)), str(text), "--json")
+    assert "and 4096 can be kept" in refused(*asked, "--n-ctx", "4096")
+    assert main(list(asked)) == 0
+    assert json.loads(capsys.readouterr().out)["n_tokens"] > 4096
 
 
 def test_what_the_text_can_not_be_is_said(

@@ -13,7 +13,7 @@ from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.window import Limits
 from engine.errors import EngineError, ErrorCode
 from engine.settings import Align, Policy, PolicySettings
-from engine.text.chat import Turn
+from engine.text.chat import Role, Turn
 from tests.engine.cache.chats import long_chat
 
 ATTENTION = MemoryTraits(MemoryKind.ATTENTION, 512, 0, can_shift=True, n_positions=8192)
@@ -84,6 +84,27 @@ def test_a_message_that_is_too_long_is_refused_by_how_much():
     with pytest.raises(EngineError, match="too long by 91 tokens") as refused:
         window.check_room(603, window.limits(PolicySettings(), ATTENTION, turns), turns)
     assert refused.value.code is ErrorCode.PROMPT_TOO_LONG
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "starts"),
+    [
+        (PolicySettings(), "Shorten it, or load the model with a larger context window", (0,)),
+        (PolicySettings(n_window=64), "Shorten it, or make the window larger", (0,)),
+        (PolicySettings(policy=Policy.STOP), "Shorten it, or load the model with a larger context window", (0,)),
+        (PolicySettings(policy=Policy.STOP), "or choose a policy that lets old turns go", (0, 300, 400)),
+        # The newest message and the system prompt, which stays, are too long by themselves.
+        (PolicySettings(policy=Policy.STOP), "Shorten it, or load the model with a larger context window", (0, 50, 60)),
+    ],
+)
+def test_what_is_too_long_names_what_would_help(settings: PolicySettings, words: str, starts: tuple[int, ...]):
+    roles: tuple[Role, ...] = ("system", "assistant", "user") if len(starts) > 1 else ("user",)
+    messages = [
+        Turn(a, b, role, n) for n, (a, b, role) in enumerate(zip(starts, (*starts[1:], 600), roles, strict=True))
+    ]
+    turns = (*messages, Turn(600, 603, "assistant", None))
+    with pytest.raises(EngineError, match=words):
+        window.check_room(603, window.limits(settings, ATTENTION, turns), turns)
 
 
 def test_one_token_more_frees_a_whole_chunk():
