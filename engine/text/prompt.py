@@ -77,7 +77,7 @@ def build_prompt(
 
 
 def _usable(message: Message, vocabulary: Vocabulary, control: ControlSpellings) -> Message:
-    """The message as text that has UTF-8, which half of a surrogate pair has not, and without ids that can't be used."""
+    """The message as text that has UTF-8, which half a surrogate pair has not, and without ids that can't be used."""
     if message.token_ids and not _can_use_ids(message, vocabulary, control):
         message = replace(message, token_ids=None)
     text, reasoning = (field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning))

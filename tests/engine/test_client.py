@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import psutil
 import pytest
 
 import engine.client
-from engine.client import EngineClient, EngineOptions, Recovery
+from engine.client import Recovery
 from engine.errors import ErrorCode
 from engine.messages import (
-    Cancel,
-    Command,
     CountTokens,
     EngineLost,
     EngineReady,
@@ -24,61 +21,18 @@ from engine.messages import (
     FinishReason,
     Generate,
     LoadCancelled,
-    LoadModel,
     LoadProgress,
     LoadStage,
     LossOutcome,
     ModelLoaded,
     ModelUnloaded,
     Notice,
-    NoticeCode,
     TextGenerated,
 )
 from tests.engine import fake_workers
+from tests.engine.client_desk import Desk
 from tests.engine.fake_workers import message
-from tests.engine.listener import Listener, answered_by
-
-
-class Desk:
-    """A client on a fake engine, with what tests say to it."""
-
-    def __init__(self, folder: Path, run: Callable[..., None], recovery: Recovery | None) -> None:
-        self.log_path = folder / "engine.log"
-        self.heard = Listener()
-        self.client = EngineClient(
-            self.heard.hear, EngineOptions(log_path=str(self.log_path)), recovery=recovery, run=run
-        )
-
-    def send(self, make: Callable[[int], Command]) -> int:
-        request_id = self.client.next_request_id()
-        self.client.send(make(request_id))
-        return request_id
-
-    def load(self, path: str = "model") -> int:
-        return self.send(lambda request_id: LoadModel(request_id, path))
-
-    def ask(self, text: str) -> int:
-        return self.send(lambda request_id: Generate(request_id, "chat", message(text)))
-
-    def stop(self, request_id: int) -> None:
-        self.client.send(Cancel(request_id))
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
-    desks: list[Desk] = []
-
-    def open_desk(
-        run: Callable[..., None] = fake_workers.run, *, recovery: Recovery | None = None, start: bool = True
-    ) -> Desk:
-        desks.append(Desk(tmp_path, run, recovery))
-        if start:
-            desks[-1].client.start()
-        return desks[-1]
-
-    yield open_desk
-    for one in desks:
-        one.client.close()
+from tests.engine.listener import answered_by
 
 
 def test_a_request_is_answered_and_close_leaves_no_process(desk: Callable[..., Desk]) -> None:
@@ -182,71 +136,6 @@ def test_a_start_that_can_not_work_is_told_once(desk: Callable[..., Desk]) -> No
     assert (answer.request_ids, answer.message) == ((late,), lost.message)
     one.client.close()
     assert one.heard.drain() == [lost, answer]
-
-
-# The first decode
-
-
-def test_a_crash_in_the_first_decode_is_survived_unasked_and_remembered(
-    desk: Callable[..., Desk], tmp_path: Path
-) -> None:
-    memory = tmp_path / "config" / "machine.json"
-    one = desk(fake_workers.run_on_fast_machine, recovery=Recovery(memory))
-    load, ask = one.load(), one.ask("typed while it loads")
-    assert one.heard.wait(ModelLoaded).request_id == load
-    assert one.heard.wait(Finished).request_id == ask
-    assert one.heard.of(EngineLost) == []
-    told = [notice for notice in one.heard.of(Notice) if notice.code is NoticeCode.CPU_FALLBACK]
-    assert len(told) == 1
-    assert "“middle” instead of “fast”" in told[0].message
-    one.client.close()
-
-    another = desk(fake_workers.run_on_fast_machine, recovery=Recovery(memory))
-    another.load()
-    another.heard.wait(ModelLoaded)
-    assert another.heard.of(EngineReady)[0].cpu_variant == "middle"
-    assert [notice.code for notice in another.heard.of(Notice)] == [NoticeCode.CPU_ONLY]
-
-
-def test_where_no_other_variant_helps_weights_are_not_repacked(desk: Callable[..., Desk], tmp_path: Path) -> None:
-    memory = tmp_path / "machine.json"
-    one = desk(fake_workers.run_on_wide_machine, recovery=Recovery(memory))
-    one.load()
-    one.heard.wait(ModelLoaded)
-    assert len(one.heard.of(EngineReady)) == 3
-    told = [notice for notice in one.heard.of(Notice) if notice.code is NoticeCode.CPU_FALLBACK]
-    assert len(told) == 1
-    assert "as they are in the file" in told[0].message
-    assert Recovery(memory).without_extra_bufts
-
-
-def test_a_first_decode_that_no_code_survives_teaches_nothing(desk: Callable[..., Desk], tmp_path: Path) -> None:
-    memory = tmp_path / "machine.json"
-    recovery = Recovery(memory)
-    one = desk(fake_workers.run_on_bad_machine, recovery=recovery)
-    load = one.load()
-    lost = one.heard.wait(EngineLost)
-    assert lost.request_ids == (load,)
-    assert lost.outcome is LossOutcome.RESTARTED
-    assert len(one.heard.of(EngineReady)) == 3
-    assert not memory.exists()
-    assert recovery.excluded_cpu_variants == ()
-    assert not recovery.without_extra_bufts
-
-
-def test_a_stop_is_not_lost_in_a_crash_of_the_first_decode(desk: Callable[..., Desk]) -> None:
-    one = desk(fake_workers.run_on_fast_machine)
-    load = one.load("stopped")
-    one.heard.wait(LoadProgress, lambda event: event.stage is LoadStage.WARM_UP)
-    one.stop(load)
-    assert one.heard.wait(LoadCancelled).request_id == load
-
-
-def test_a_process_without_memory_is_no_reason_to_change_the_cpu_code(desk: Callable[..., Desk]) -> None:
-    one = desk()
-    one.load("dies-kill-warm_up")
-    assert "memory ran out" in one.heard.wait(EngineLost).message
-    assert len(one.heard.of(EngineReady)) == 1
 
 
 # Stop
