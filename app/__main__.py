@@ -10,6 +10,9 @@ import sys
 def main() -> int:
     """Open the window; the exit code of the process."""
     multiprocessing.freeze_support()
+    from engine.streams import fill_closed_streams
+
+    fill_closed_streams()
     from app.options import folders, parse
 
     options = parse(sys.argv[1:])

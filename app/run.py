@@ -9,6 +9,7 @@ import time
 from PySide6.QtWidgets import QApplication
 
 from app.logs import close_logs
+from app.no_screen import ending_where_qt_aborts
 from app.options import Options
 from app.program import Program
 from app.signals import closing_on_signals
@@ -18,7 +19,8 @@ log = logging.getLogger("kvasir")
 
 def run(options: Options) -> int:
     """Open the window and stay until it is closed; the exit code."""
-    app = QApplication([sys.argv[0]])
+    with ending_where_qt_aborts():
+        app = QApplication([sys.argv[0]])
     app.setApplicationName("kvasir")
     app.setApplicationDisplayName("Kvasir")
     app.setDesktopFileName("kvasir")

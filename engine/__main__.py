@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from engine import __version__
 from engine.errors import EngineError, ErrorCode
+from engine.streams import fill_closed_streams
 
 COMMANDS = {
     "inspect": "what a model's header says, and what its cache costs",
@@ -34,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0, or 1 with one sentence on standard error."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    _fill_closed_streams()
+    fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Answers are in any language, whatever the terminal says it can show.
@@ -74,16 +75,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-
-
-def _fill_closed_streams() -> None:
-    """Open what a shell closed (``2>&-``): the next pipe would get its number, and native code prints into that."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            # The lowest free number, which is this one; the engine's process needs it as well.
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def _silence_output() -> None:

@@ -167,6 +167,30 @@ def test_ctrl_c_in_a_load_ends_the_program() -> None:
         assert "Traceback" not in err
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal here")
+def test_an_engine_that_is_lost_ends_the_chat_with_one_sentence(tiny_model: Callable[..., Path]) -> None:
+    arguments = (str(tiny_model(n_ctx_train=100_000)), "--json", "--n-ctx", "65536", "--threads", "1", "--ignore-eos")
+    with start(*arguments, stderr=subprocess.PIPE) as chat:
+        assert chat.stdin is not None
+        assert chat.stdout is not None
+        chat.stdin.write("abc\n")
+        chat.stdin.flush()
+        process_id = None
+        for line in chat.stdout:
+            event = json.loads(line)
+            if event["event"] == "EngineReady":
+                process_id = event["process_id"]
+            if event["event"] == "TextGenerated" and process_id is not None:
+                os.kill(process_id, signal.SIGKILL)
+                process_id = None
+        assert event["event"] == "EngineLost"
+        assert chat.wait(DEADLINE_S) == 1
+        assert chat.stderr is not None
+        said = chat.stderr.read()
+        assert "ended by the system" in said
+        assert said.count("\n") == 1
+
+
 def test_a_reader_that_went_away_is_no_traceback(tiny_model: Callable[..., Path]) -> None:
     with start(str(tiny_model()), "--json", "--ignore-eos", *SMALL, stderr=subprocess.PIPE) as chat:
         assert chat.stdin is not None
