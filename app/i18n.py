@@ -83,9 +83,9 @@ def percent(fraction: float) -> str:
     return QCoreApplication.translate("Numbers", "{0} %").format(number(fraction * 100))
 
 
-def bytes_text(n_bytes: float) -> str:
+def bytes_text(n_bytes: float, n_decimals: int = 1) -> str:
     """An amount of memory in binary units (KiB, MiB, GiB)."""
-    return QLocale().formattedDataSize(round(n_bytes), 1, QLocale.DataSizeFormat.DataSizeIecFormat)
+    return QLocale().formattedDataSize(round(n_bytes), n_decimals, QLocale.DataSizeFormat.DataSizeIecFormat)
 
 
 def time_text(moment: datetime) -> str:

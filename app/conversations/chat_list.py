@@ -16,11 +16,16 @@ Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True)
 class Badge:
-    """Where the cache of a chat is kept: a word, a colour as the name of a token, and what it means in a sentence."""
+    """Where the cache of a chat is kept: a word, how large it is, and what both mean in a sentence.
+
+    ``color`` is the name of a token; the mark ``is_hollow`` where the cache is not in memory.
+    """
 
     word: str
-    color: str
+    size: str
     meaning: str
+    color: str
+    is_hollow: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QTextCharFormat, QTextLayout
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen, QTextCharFormat, QTextLayout
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.conversations.chat_list import ROW, Badge, ChatListModel, Index, Row, title_of
@@ -17,6 +17,8 @@ from app.theme import Theme
 SIDE = 8
 INSET = 10
 MORE = 24
+ROOM_FOR_WORDS = 200
+"""Pixels of a row from which on there is room for the word of a tier beside its size."""
 
 
 class ChatRows(QStyledItemDelegate):
@@ -108,16 +110,29 @@ class ChatRows(QStyledItemDelegate):
             paint_icon(painter, "pin", tokens.text_3, QRectF(right - 13, middle - 6, 13, 13))
             right -= 19
         if (badge := self._badge_of(chat.id)) is not None:
-            painter.setFont(self._small_font)
-            width = QFontMetrics(self._small_font).horizontalAdvance(badge.word)
-            painter.setPen(QColor(tokens.text_3))
-            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRect(right - width, line.top(), width, line.height()), flags, badge.word)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(getattr(tokens, badge.color)))
-            painter.drawEllipse(QRectF(right - width - 11, middle - 2.5, 6, 6))
-            right -= width + 18
+            text = f"{badge.word} {badge.size}" if line.width() >= ROOM_FOR_WORDS else badge.size
+            right -= self._paint_badge(painter, QPoint(right, middle), badge, text)
         return right - 4
+
+    def _paint_badge(self, painter: QPainter, end: QPoint, badge: Badge, text: str) -> int:
+        """The mark of a tier and a text, up to ``end``; how wide they are with the gap before them."""
+        painter.setFont(self._small_font)
+        metrics = QFontMetrics(self._small_font)
+        width, height = metrics.horizontalAdvance(text), metrics.height()
+        painter.setPen(QColor(self._theme.tokens.text_3))
+        place = QRect(end.x() - width, end.y() - height // 2, width, height)
+        painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        color = QColor(getattr(self._theme.tokens, badge.color))
+        mark = QRectF(end.x() - width - 11, end.y() - 2.5, 6, 6)
+        if badge.is_hollow:
+            painter.setPen(QPen(color, 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            mark.adjust(0.75, 0.75, -0.75, -0.75)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+        painter.drawEllipse(mark)
+        return width + 18
 
     def _paint_line(self, painter: QPainter, rect: QRect, text: str, font: QFont, color: str) -> None:
         """One line, with what was searched for in the colour of text and heavier."""

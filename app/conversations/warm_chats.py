@@ -70,4 +70,9 @@ def badge_of(chat: ChatTier) -> Badge:
             translate("WarmChats", "Its cache is kept on disk ({0}): little time is lost when it goes on"),
         ),
     }[chat.tier]
-    return Badge(word, _COLORS[chat.tier], meaning.format(size))
+    return Badge(word, _short(chat.n_bytes), meaning.format(size), _COLORS[chat.tier], chat.tier is Tier.DISK)
+
+
+def _short(n_bytes: int) -> str:
+    """An amount for a narrow place: below a GiB nobody needs the tenths."""
+    return i18n.bytes_text(n_bytes, 1 if n_bytes >= 1 << 30 else 0)

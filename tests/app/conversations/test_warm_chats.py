@@ -24,9 +24,10 @@ def test_a_chat_says_where_its_cache_is(start_desk, qtbot):
     chat_id = desk.engine.request.chat_id
     model = desk.program.sidebar.model
     qtbot.waitUntil(lambda: model.index_of(chat_id).isValid())
-    for tier, word in ((Tier.ACTIVE, "active"), (Tier.RAM, "RAM"), (Tier.DISK, "disk")):
+    for tier, word, is_hollow in ((Tier.ACTIVE, "active", False), (Tier.RAM, "RAM", False), (Tier.DISK, "disk", True)):
         desk.engine.post(ChatTiersChanged((ChatTier(chat_id, tier, 3 << 20, 100, True),)))
         qtbot.waitUntil(lambda word=word: model.badge(chat_id) is not None and model.badge(chat_id).word == word)
+        assert (model.badge(chat_id).size, model.badge(chat_id).is_hollow) == ("3 MiB", is_hollow)
         assert "3.0 MiB" in model.index_of(chat_id).data(Qt.ItemDataRole.AccessibleTextRole)
     desk.engine.post(EngineLost(-9, LossOutcome.RESTARTED, ErrorCode.ENGINE_CRASHED, "It ended.", "", ()))
     qtbot.waitUntil(lambda: model.badge(chat_id) is None)
