@@ -7,7 +7,6 @@ import dataclasses
 import queue
 import random
 import statistics
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from engine.client import EngineClient
 from engine.commands import options
 from engine.commands.isolated import run_isolated
 from engine.commands.output import json_line
+from engine.commands.scratch import scratch_folder
 from engine.errors import EngineError, ErrorCode
 from engine.lab.speed import measure_bare
 from engine.messages import (
@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> int:
 def _measure(path: Path, settings: LoadSettings, n_prompt: int, n_gen: int, repeat: int) -> dict[str, Any]:
     text = " ".join(random.Random(0).choices(_WORDS, k=max(1, n_prompt - 32)))
     runs = []
-    with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
-        engine = TimedEngine(EngineOptions(log_path=str(Path(folder) / "engine.log")))
+    with scratch_folder() as folder:
+        engine = TimedEngine(EngineOptions(log_path=str(folder / "engine.log")))
         try:
             engine.load(path, settings)
             engine.answer(text, 2)

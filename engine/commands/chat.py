@@ -6,14 +6,13 @@ import argparse
 import queue
 import signal
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from engine.client import EngineClient
 from engine.commands import options
 from engine.commands.output import json_line
+from engine.commands.scratch import scratch_folder
 from engine.errors import EngineError, ErrorCode
 from engine.messages import (
     Cancel,
@@ -53,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
     path = options.model_path(args)
     load, policy, sampling = options.load_settings(args), options.policy_settings(args), options.sampling_settings(args)
     options.require_chat(path, load, policy)
-    with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
-        options_ = EngineOptions(log_path=str(Path(folder) / "engine.log"), rpc_servers=tuple(args.rpc))
+    with scratch_folder() as folder:
+        options_ = EngineOptions(log_path=str(folder / "engine.log"), rpc_servers=tuple(args.rpc))
         chat = CommandLineChat(options_, as_json=args.json)
         before = signal.signal(signal.SIGINT, chat.on_interrupt)
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.client import read_log_tail
+from engine.commands.scratch import scratch_folder
 from engine.errors import EngineError, ErrorCode
 from engine.options import EngineOptions
 from engine.worker import prepare_process, set_environment
@@ -26,8 +26,8 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
 
     All of it must pickle. Raises the EngineError that ``measure`` raises, or ENGINE_CRASHED.
     """
-    with tempfile.TemporaryDirectory(prefix="kvasir-") as folder:
-        options = EngineOptions(log_path=str(Path(folder) / "engine.log"))
+    with scratch_folder() as folder:
+        options = EngineOptions(log_path=str(folder / "engine.log"))
         # Here already: ``measure`` is imported, and llama.cpp with it, before the new process runs a line of ours.
         set_environment(options)
         for _attempt in range(TRIES):

@@ -1,0 +1,42 @@
+"""The folder in which a command keeps its engine's log while it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+_NAME = re.compile(r"kvasir-(\d{1,10})-\w+")
+"""With the number of the process that made it."""
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for as long as the block lasts; those of commands that were killed are removed first."""
+    _remove_left_behind(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=f"kvasir-{os.getpid()}-") as folder:
+        yield Path(folder)
+
+
+def _remove_left_behind(parent: Path) -> None:
+    for folder in parent.glob("kvasir-*"):
+        name = _NAME.fullmatch(folder.name)
+        if name is not None and not psutil.pid_exists(int(name[1])) and _is_own_folder(folder):
+            # Another command may be removing it at the same time.
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_own_folder(path: Path) -> bool:
+    """Everybody can put a name into the system's folder for such things, a link too."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and (os.name != "posix" or status.st_uid == os.getuid())
