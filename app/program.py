@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,6 +44,7 @@ from app.models.recent_models import RecentModels
 from app.models.workers import make_workers
 from app.notices import Notices
 from app.options import Options, folders
+from app.process_age import process_age_s
 from app.resources import resource_dir
 from app.settings.appearance import Appearance
 from app.settings.preferences import PreferencesStore, Problem
@@ -263,10 +264,8 @@ class Program:
         self.steering.close()
 
     def _on_painted(self) -> None:
-        import psutil
-
-        since_start = time.time() - psutil.Process().create_time()
-        log.info("The window was there %.0f ms after the process began", since_start * 1000)
+        with contextlib.suppress(OSError):
+            log.info("The window was there %.0f ms after the process began", process_age_s() * 1000)
         QTimer.singleShot(0, self.window, self._start_engine)
 
     def _start_engine(self) -> None:
