@@ -27,6 +27,7 @@ from app.notices import Level, Notices
 from app.settings.preferences import PreferencesStore
 from app.settings.sampling_panel import SamplingPanel
 from app.turn_actions import TurnActions
+from engine.messages import EngineReady, Event
 from engine.settings import SamplingSettings
 
 SIDEBAR_MENU = ("search_chats", "import_chats", "export_chats")
@@ -82,6 +83,7 @@ class ChatDesk(QObject):
     def connect_actions(self, actions: Actions, engine: EngineSession, store: PreferencesStore) -> None:
         """Say what the actions about chats do."""
         self.keeper.purged.connect(partial(_forget, engine))
+        engine.event_received.connect(partial(_tell_known, engine, self.keeper))
         open_id = lambda: self._chat.open_chat.head.id  # noqa: E731
         for name, do in {
             "new_chat": self.new_chat,
@@ -340,6 +342,12 @@ def _do(what: Callable[[], object], _is_checked: bool = False) -> None:
 
 
 def _forget(engine: EngineSession, chat_ids: Iterable[str]) -> None:
-    if engine.status.facts is not None:
-        for chat_id in chat_ids:
-            engine.forget_chat(chat_id)
+    for chat_id in chat_ids:
+        engine.forget_chat(chat_id)
+
+
+def _tell_known(engine: EngineSession, keeper: ChatKeeper, event: Event) -> None:
+    """A new engine hears which chats there are: what it kept of others was deleted while there was none to tell."""
+    known = keeper.known_ids() if isinstance(event, EngineReady) else None
+    if known is not None:
+        engine.forget_other_chats(known)

@@ -16,6 +16,7 @@ from engine.messages import (
     Failed,
     ForgetAllChats,
     ForgetChat,
+    ForgetOtherChats,
     Generate,
     LoadModel,
     Message,
@@ -111,6 +112,10 @@ class EngineSession(QObject):
     def forget_chat(self, chat_id: str) -> None:
         """Free the cells of a chat that nobody will go on with."""
         self._engine.send(ForgetChat(chat_id))
+
+    def forget_other_chats(self, chat_ids: tuple[str, ...]) -> None:
+        """Delete what is kept of all chats but these."""
+        self._engine.send(ForgetOtherChats(chat_ids))
 
     def forget_all_chats(self) -> None:
         """Free all cells and delete every chat's kept cache; the texts stay."""

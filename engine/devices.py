@@ -13,6 +13,8 @@ import psutil
 
 from engine.facts import Device, DeviceMemory
 
+RAM_LEFT_SHARE = 10
+"""What nobody must need is kept in RAM only while a tenth of the machine's is free."""
 RETRY_SAMPLES = 30
 """A driver that failed is asked again after so many samples."""
 
@@ -208,6 +210,15 @@ def sample_ram(process_id: int | None) -> DeviceSample:
             used = psutil.Process(process_id).memory_info()
             process_bytes = used.rss - getattr(used, "shared", 0)
     return DeviceSample("CPU", "", memory.total, memory.total - memory.available, process_bytes)
+
+
+def spare_ram_bytes() -> int:
+    """What may be taken of this machine's memory without pressing anyone, below 0 if too much is taken already.
+
+    A share of the machine is left to other programs and to the files that the system keeps at hand, weights among them.
+    """
+    memory = psutil.virtual_memory()
+    return int(memory.available - memory.total // RAM_LEFT_SHARE)
 
 
 def _as_at_start(device: Device, problem: SampleProblem | None) -> DeviceSample:

@@ -104,6 +104,13 @@ class ForgetChat(Command):
 
 
 @dataclass(frozen=True)
+class ForgetOtherChats(Command):
+    """Delete the snapshots of all chats but these: the others were deleted while no engine was there to be told."""
+
+    chat_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ForgetAllChats(Command):
     """Free all cells, and delete the snapshots of every chat and model."""
 

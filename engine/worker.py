@@ -22,6 +22,8 @@ from engine.options import EngineOptions
 
 IDLE_S = 1.0
 """Nothing was asked for so long: there is time for what nobody waits for."""
+MEMORY_LOOK_S = 5.0
+"""How often an idle engine that keeps chats in RAM looks whether other programs need it."""
 LOG_BYTES_MAX = 4 << 20
 """A log larger than this is moved aside when a process starts."""
 
@@ -126,8 +128,10 @@ def run(pipe: Connection, options: EngineOptions) -> None:
         inbox.forget(command)
         if inbox.is_quiet(0):
             session.tell_tiers()
-        if inbox.is_quiet(IDLE_S):
+        is_idle = inbox.is_quiet(IDLE_S)
+        while is_idle:
             session.work_idle(lambda: not inbox.is_quiet(0))
+            is_idle = session.holds_chats_in_ram and inbox.is_quiet(MEMORY_LOOK_S)
     session.close()
 
 

@@ -48,6 +48,10 @@ class ChatKeeper(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(SAVE_MS)
         self._timer.timeout.connect(self.save)
+        self._purge_timer = QTimer(self)
+        self._purge_timer.setSingleShot(True)
+        self._purge_timer.setInterval(1000 + round(1000 * UNDO_SECONDS))
+        self._purge_timer.timeout.connect(self._purge)
         self._wrote.connect(self._on_wrote)
         self.problem.connect(self._on_problem)
         self._writer = ChatWriter(path, self.problem.emit)
@@ -69,13 +73,18 @@ class ChatKeeper(QObject):
         """Chats with all these words."""
         return self._ask(lambda store: store.search(wanted), [])
 
-    def load(self, chat_id: str) -> WholeChat | None:
-        """A chat with its turns."""
-        return self._ask(lambda store: store.load(chat_id), None)
+    def load(self, chat_id: str, *, is_live: bool = False) -> WholeChat | None:
+        """A chat with its turns; with ``is_live`` another window may be writing an answer in it."""
+        return self._ask(lambda store: store.load(chat_id, is_live=is_live), None)
 
     def presets(self) -> list[Preset]:
         """System prompts with names."""
         return self._ask(ChatStore.presets, [])
+
+    def known_ids(self) -> tuple[str, ...] | None:
+        """The ids of all chats there are, also of those whose deletion can be undone; None if that can't be read."""
+        ids = self._ask(ChatStore.ids, None)
+        return None if ids is None else tuple({*ids, *(chat.head.id for chat in self._chat.chats)})
 
     def export(self, path: Path, chat_ids: list[str] | None) -> int:
         """Write chats that are on disk to a file, all by default; how many. Raises OSError, sqlite3.Error. For any
@@ -91,6 +100,16 @@ class ChatKeeper(QObject):
         self.save()
         self._write(lambda _store: None, lambda _result: do(), looks_other=False)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was handed to the disk is there."""
+        return self._n_in_flight == 0 and not self._is_closed
+
+    def ask_for_others(self, heard: Callable[[int], object]) -> None:
+        """Hear a number that is another one once another window has written. Only the connection that writes can tell
+        this window's words from those of others."""
+        self._write(lambda store: store.state(), heard, looks_other=False)  # type: ignore[arg-type]
+
     # Changes
 
     def rename(self, chat_id: str, title: str) -> None:
@@ -105,9 +124,10 @@ class ChatKeeper(QObject):
         self._write(lambda store: store.pin(chat_id, is_pinned))
 
     def delete(self, chat_id: str) -> None:
-        """Take a chat out of the list."""
+        """Take a chat out of the list, and out of the file once that can't be undone any more."""
         self.save()
         self._write(lambda store: store.delete(chat_id))
+        self._purge_timer.start()
 
     def restore(self, chat_id: str) -> None:
         """Undo a deletion."""
@@ -136,6 +156,7 @@ class ChatKeeper(QObject):
         if self._is_closed:
             return
         self._is_closed = True
+        self._purge_timer.stop()
         self.save()
         if not self._writer.close():
             log.error("not everything that was said could be written to %s", self._path)
@@ -166,7 +187,7 @@ class ChatKeeper(QObject):
                 conversation.touch_all()
                 self._on_touched()
 
-        self._write(lambda store: store.save(head, changes), done, looks_other=looks_other)
+        self._write(lambda store: store.save(head, changes, before), done, looks_other=looks_other)
 
     def _write(self, job: Job, done: Callable[[object], object] | None = None, *, looks_other: bool = True) -> None:
         self._n_in_flight += 1

@@ -74,8 +74,13 @@ class ChatStore:
         rows = self._connection.execute(f"SELECT {LINE} FROM chat WHERE deleted IS NULL ORDER BY {order}")
         return [line_of(row) for row in rows]
 
-    def load(self, chat_id: str) -> WholeChat | None:
-        """A chat with all its turns; None if there is none with this id."""
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all chats, also of those whose deletion can be undone."""
+        return tuple(row["id"] for row in self._connection.execute("SELECT id FROM chat"))
+
+    def load(self, chat_id: str, *, is_live: bool = False) -> WholeChat | None:
+        """A chat with all its turns; None if there is none with this id. An answer that was never finished has failed,
+        unless a window that ``is_live`` may be writing it."""
         row = self._connection.execute(f"SELECT number, {CHAT} FROM chat WHERE id = ?", (chat_id,)).fetchone()
         if row is None:
             return None
@@ -83,16 +88,16 @@ class ChatStore:
         rows = self._connection.execute(
             f"SELECT {TURN} FROM message WHERE place BETWEEN ? AND ? ORDER BY id", (low, high)
         )
-        return WholeChat(chat_of(row), tuple(turn_of(one) for one in rows))
+        return WholeChat(chat_of(row), tuple(turn_of(one, is_live=is_live) for one in rows))
 
-    def save(self, chat: Chat, changes: Changes | None = None) -> bool:
+    def save(self, chat: Chat, changes: Changes | None = None, before: Chat | None = None) -> bool:
         """Write a chat, and what happened to its turns; whether it is a new one here.
 
         A title that a person gave, and the pin, stay as they are; a chat in which something is said after it was
-        deleted is back.
+        deleted is back. What is as it was ``before`` stays as another window may have left it.
         """
         with self._change():
-            return self._save(chat, changes or Changes())
+            return self._save(chat, changes or Changes(), before)
 
     def add(self, chats: Iterable[WholeChat]) -> None:
         """Write whole chats, all or none."""
@@ -214,8 +219,8 @@ class ChatStore:
             raise
         self._connection.execute("COMMIT")
 
-    def _save(self, chat: Chat, changes: Changes) -> bool:
-        number, is_new = self._save_head(chat)
+    def _save(self, chat: Chat, changes: Changes, before: Chat | None = None) -> bool:
+        number, is_new = self._save_head(chat, before)
         low, high = _places(number)
         newest = "SELECT max(place) FROM message WHERE place BETWEEN ? AND ?"
         last = self._connection.execute(newest, (low, high)).fetchone()[0] or low
@@ -223,11 +228,15 @@ class ChatStore:
             if last >= high:
                 raise ValueError("A chat can't have more than a million messages.")
             last += self._save_turn(number, last + 1, turn)
+        for turn_id, is_chosen in changes.chosen:
+            self._connection.execute(
+                "UPDATE message SET is_chosen = ? WHERE chat = ? AND id = ?", (int(is_chosen), number, turn_id)
+            )
         for turn_id in changes.deleted:
             self._remove("chat = ? AND id = ?", (number, turn_id))
         return is_new
 
-    def _save_head(self, chat: Chat) -> tuple[int, bool]:
+    def _save_head(self, chat: Chat, before: Chat | None) -> tuple[int, bool]:
         """Write a chat without its turns; its number, and whether it is new."""
         run = self._connection.execute
         row = run("SELECT number, title, is_named FROM chat WHERE id = ?", (chat.id,)).fetchone()
@@ -236,10 +245,19 @@ class ChatStore:
             number = run(f"INSERT INTO chat ({CHAT}) VALUES ({_CHAT_MARKS})", values).lastrowid or 0
             index_words(self._connection, number << SERIAL_BITS, None, values[1])
             return number, True
-        title = row["title"] if row["is_named"] else values[1]
+        is_as_before = before is not None and before.title == chat.title
+        title = row["title"] if row["is_named"] or is_as_before else values[1]
+        settings, draft = (
+            value if before is None or old != new else None
+            for value, old, new in (
+                (values[6], before and before.settings, chat.settings),
+                (values[7], before and before.draft, chat.draft),
+            )
+        )
         run(
-            "UPDATE chat SET title = ?, changed = ?, settings = ?, draft = ?, deleted = NULL WHERE number = ?",
-            (title, *values[5:], row["number"]),
+            "UPDATE chat SET title = ?, changed = max(changed, ?), settings = coalesce(?, settings), "
+            "draft = coalesce(?, draft), deleted = NULL WHERE number = ?",
+            (title, values[5], settings, draft, row["number"]),
         )
         index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)
         return int(row["number"]), False

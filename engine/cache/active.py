@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from engine.cache.manager import CacheManager
 from engine.cache.memory import MemoryTraits
-from engine.cache.tiers import TAIL_TOKENS, Tiers
+from engine.cache.snapshot_folder import StoredSnapshot
+from engine.cache.tiers import TAIL_TOKENS, Found, Kept, Tiers
 from engine.errors import EngineError
 from engine.facts import ChatTier, Tier
 
@@ -24,8 +25,14 @@ class ActiveChat:
         self._traits = traits
         self._tiers = tiers
         self._count_bytes = count_bytes
-        self._is_saved = True
+        # What was done since the last try to keep it, and where that is.
+        self._is_changed = False
+        self._copy: Kept | StoredSnapshot | None = None
         self.chat_id = ""
+
+    @property
+    def _is_saved(self) -> bool:
+        return not self._is_changed and (self._copy is None or self._tiers.holds(self._copy))
 
     def make_ready(self, chat_id: str, tokens: Sequence[int], is_unwanted: Callable[[], bool]) -> None:
         """Bring into the context what is already known of a prompt, if a snapshot has more of it than the context.
@@ -37,41 +44,51 @@ class ActiveChat:
         found = self._tiers.find(tokens, self._traits, self._manager.n_usable(tokens))
         n_lost = len(sequence) - sequence.common_prefix(tokens)
         if found is not None or (chat_id != self.chat_id and n_lost) or n_lost >= TAIL_TOKENS:
-            self.save()
+            self.save(needed=found)
         if found is None:
             return
         snapshot = self._tiers.read(found, is_unwanted)
         if snapshot is None:
             return
+        self._is_changed = False
         if self._manager.restore(snapshot):
-            self.chat_id = found.chat_id
+            self.chat_id, self._copy = found.chat_id, found.where
         else:
-            self.chat_id = ""
+            self.chat_id, self._copy = "", None
             self._tiers.drop(found)
-        self._is_saved = True
 
     def take(self, chat_id: str) -> None:
         """The context works for this chat from now on."""
         self.chat_id = chat_id
-        self._is_saved = False
+        self._is_changed = True
 
-    def save(self) -> None:
-        """Hand a copy to the tiers, unless they have it or it would not fit."""
+    def save(self, needed: Found | None = None) -> None:
+        """Hand a copy to the tiers, unless they have it or have no place for it.
+
+        ``needed``: a snapshot that is about to be restored.
+        """
         if self._is_saved:
             return
-        self._is_saved = True
-        if self._count_bytes(self._manager.sequence.n_cached) > self._tiers.ram_budget_bytes:
+        # Also where it fails: it would fail again.
+        self._is_changed, self._copy = False, None
+        sequence = self._manager.sequence
+        n_bytes = self._count_bytes(sequence.n_cached)
+        if not self._tiers.can_keep(n_bytes):
             return
+        given_up = self._tiers.make_way(self.chat_id, sequence, n_bytes)
+        rooms = [kept.snapshot.state for kept in given_up if needed is None or kept is not needed.where]
         try:
-            snapshot = self._manager.snapshot()
+            snapshot = self._manager.snapshot(max(rooms, key=len, default=None))
         except (EngineError, MemoryError):
             return
         if snapshot is not None:
-            self._tiers.keep(self.chat_id, snapshot)
+            self._copy = self._tiers.keep(self.chat_id, snapshot)
 
     def write_behind(self) -> Iterator[None]:
         """Have everything on disk, in steps that may end at any pause."""
         if self._tiers.disk_budget_bytes:
+            # What waits for the disk first: the copy that comes now may take its place.
+            yield from self._tiers.write_behind()
             self.save()
             yield
             yield from self._tiers.write_behind()
@@ -79,7 +96,7 @@ class ActiveChat:
     def forget(self) -> None:
         """Free the cells; nothing of the chat is left here."""
         self._manager.forget()
-        self.chat_id, self._is_saved = "", True
+        self.chat_id, self._is_changed, self._copy = "", False, None
 
     def chat_tiers(self) -> tuple[ChatTier, ...]:
         """Every warm chat and where it is, the active one first."""
@@ -88,6 +105,6 @@ class ActiveChat:
         if not n_cached or not self.chat_id:
             return tuple(chats.values())
         kept = chats.pop(self.chat_id, None)
-        is_stored = self._is_saved and kept is not None and kept.is_stored
+        is_stored = not self._is_changed and kept is not None and kept.is_stored
         active = ChatTier(self.chat_id, Tier.ACTIVE, self._count_bytes(n_cached), n_cached, is_stored)
         return (active, *chats.values())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from engine.cache.checkpoints import Checkpoint, Checkpoints
-from engine.cache.memory import CacheMemory, DecodeStatus, MemoryKind, MemoryTraits
+from engine.cache.memory import CacheMemory, DecodeStatus, MemoryKind, MemoryTraits, StateBytes
 from engine.cache.sequence import TokenSequence
 from engine.cache.snapshot import Outline, Snapshot, can_cut
 from engine.errors import EngineError, ErrorCode
@@ -215,13 +215,16 @@ class Cells:
         indices = tuple(checkpoint.index for checkpoint in self._checkpoints.copies())
         return Outline(self.sequence, self._highest_position, self._has_freed, indices)
 
-    def snapshot(self) -> Snapshot | None:
-        """A copy of everything; None if there is nothing, or not before the next decode."""
+    def snapshot(self, room: StateBytes | None = None) -> Snapshot | None:
+        """A copy of everything; None if there is nothing, or not before the next decode.
+
+        ``room``: a state that nobody needs any more, whose memory the copy may take; untouched where there is no copy.
+        """
         # Between a shift and the decode that does it, old K stands beside new positions.
         if not self.sequence.n_cached or self._is_shift_pending or not self.is_equal:
             return None
         outline = replace(self.outline, sequence=self.sequence.copy())
-        return Snapshot(outline, self._checkpoints.copies(), self._memory.snapshot())
+        return Snapshot(outline, self._checkpoints.copies(), self._memory.snapshot(room=room))
 
     def restore(self, snapshot: Snapshot) -> bool:
         """Be as the snapshot was; False, with an empty cache, if llama.cpp refuses it."""

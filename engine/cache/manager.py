@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from engine.cache import window
 from engine.cache.cells import Cells, Interrupt
-from engine.cache.memory import CacheMemory
+from engine.cache.memory import CacheMemory, StateBytes
 from engine.cache.sequence import TokenSequence
 from engine.cache.snapshot import Snapshot
 from engine.cache.usage import CacheCounts
@@ -361,9 +361,12 @@ class CacheManager:
         """How many cells a prompt of ``tokens`` would reuse."""
         return self._cells.outline.n_usable(tokens, self._cells.traits)
 
-    def snapshot(self) -> Snapshot | None:
-        """A copy of everything cached; None if that is nothing, or can't be copied now."""
-        return self._cells.snapshot()
+    def snapshot(self, room: StateBytes | None = None) -> Snapshot | None:
+        """A copy of everything cached; None if that is nothing, or can't be copied now.
+
+        ``room``: a state that nobody needs any more, whose memory the copy may take; untouched where there is no copy.
+        """
+        return self._cells.snapshot(room)
 
     def restore(self, snapshot: Snapshot) -> bool:
         """Hold what the snapshot held; False, with an empty cache, if llama.cpp refuses it."""

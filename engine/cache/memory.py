@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 StateBytes = bytes | bytearray | memoryview
-"""What llama.cpp says of a sequence; never changed once it is made."""
+"""What llama.cpp says of a sequence; never changed once it is made, until its room is given to another."""
 
 
 class MemoryKind(StrEnum):
@@ -80,6 +80,6 @@ class CacheMemory(Protocol):
 
     def last_position(self) -> int: ...
 
-    def snapshot(self, *, partial: bool = False) -> StateBytes: ...
+    def snapshot(self, *, partial: bool = False, room: StateBytes | None = None) -> StateBytes: ...
 
     def restore(self, state: StateBytes, *, partial: bool = False) -> bool: ...

@@ -6,8 +6,9 @@ import contextlib
 import hashlib
 import os
 import secrets
+import sys
 import time
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,9 @@ from typing import BinaryIO
 from engine.cache import snapshot_file
 from engine.cache.snapshot import Snapshot
 from engine.cache.snapshot_file import Head, SnapshotUnusable
+
+if sys.platform != "win32":
+    import fcntl
 
 KEY_NAME = "key"
 KEY_BYTES = 32
@@ -48,6 +52,11 @@ class SnapshotFolder:
             self._key = self._read_key()
             self._drop_parts()
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether anything can be kept here."""
+        return bool(self._key)
+
     def _read_key(self) -> bytes:
         """The folder's own key; made by whoever comes first."""
         path = self._path / KEY_NAME
@@ -71,9 +80,10 @@ class SnapshotFolder:
         return key
 
     def _drop_parts(self) -> None:
+        """Delete what an engine had begun that was killed. Where files can't be locked, only age tells."""
         for part in self._path.glob(f"*{PART_SUFFIX}"):
             with contextlib.suppress(OSError):
-                if time.time() - part.stat().st_mtime > PART_AGE_S:
+                if time.time() - part.stat().st_mtime > PART_AGE_S or _is_no_ones(part):
                     part.unlink()
 
     def _part_path(self) -> Path:
@@ -143,6 +153,13 @@ class SnapshotFolder:
         for path in self._path.glob(f"{_chat_name(chat_id)}-*{SUFFIX}"):
             self.delete(path)
 
+    def delete_others(self, chat_ids: Collection[str]) -> None:
+        """Delete the snapshots of all chats but these, under every binding."""
+        names = {_chat_name(chat_id) for chat_id in chat_ids}
+        for path in self._path.glob(f"*{SUFFIX}"):
+            if path.name.partition("-")[0] not in names:
+                self.delete(path)
+
     def delete_all(self) -> None:
         """Delete every snapshot."""
         for path in self._path.glob(f"*{SUFFIX}"):
@@ -171,5 +188,22 @@ def _last_use(path: Path) -> float:
 
 
 def _open_private(path: Path) -> BinaryIO:
-    """A new file that only its owner may read."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), "wb")
+    """A new file that only its owner may read, locked until it is closed or its process has ended."""
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), "wb")
+    # Windows deletes no file that is open, which is lock enough.
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return file
+
+
+def _is_no_ones(part: Path) -> bool:
+    """Whether nobody writes a file any more; raises OSError where files can't be locked."""
+    if sys.platform == "win32":
+        return True
+    with part.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True

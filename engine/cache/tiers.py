@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.cache import snapshot_file
 from engine.cache.memory import MemoryTraits
+from engine.cache.sequence import TokenSequence
 from engine.cache.snapshot import Outline, Snapshot
 from engine.cache.snapshot_file import SnapshotUnusable
 from engine.cache.snapshot_folder import SnapshotFolder, StoredSnapshot
@@ -38,6 +39,10 @@ class Kept:
     def outline(self) -> Outline:
         return self.snapshot.outline
 
+    @property
+    def n_bytes(self) -> int:
+        return self.snapshot.n_bytes
+
 
 @dataclass(frozen=True)
 class Found:
@@ -50,13 +55,20 @@ class Found:
 class Tiers:
     """Snapshots of chats under the budgets of ``settings``; without a folder, in RAM only.
 
-    Only what is bound to the present ``binding`` can be found. What was kept first leaves RAM first; what was used
-    last stays longest on disk.
+    Only what is bound to the present ``binding`` can be found. What was kept first leaves RAM first, before its time
+    where ``spare_ram`` says that this machine lacks bytes; what was used last stays longest on disk. A snapshot
+    that is larger than the budget for RAM is there only until it is on disk.
     """
 
-    def __init__(self, settings: TierSettings, folder: SnapshotFolder | None) -> None:
+    def __init__(
+        self,
+        settings: TierSettings,
+        folder: SnapshotFolder | None,
+        spare_ram: Callable[[], int],
+    ) -> None:
         self._settings = settings
         self._folder = folder
+        self._spare_ram = spare_ram
         self._binding = ""
         self._kept: list[Kept] = []
         self._stored: list[StoredSnapshot] = []
@@ -67,12 +79,12 @@ class Tiers:
 
     @property
     def disk_budget_bytes(self) -> int:
-        return self._settings.disk_gib * GIB if self._folder is not None else 0
+        return self._settings.disk_gib * GIB if self._folder is not None and self._folder.is_usable else 0
 
     def set_budgets(self, settings: TierSettings) -> None:
         """Take new budgets, and give up what is beyond them."""
         self._settings = settings
-        self._keep_to_budget()
+        self._make_room(0)
         if self._folder is not None:
             self._folder.make_room(self.disk_budget_bytes)
         self.bind(self._binding)
@@ -84,22 +96,74 @@ class Tiers:
 
     # Keeping
 
-    def keep(self, chat_id: str, snapshot: Snapshot) -> None:
-        """Keep a snapshot in RAM in the place of those of the chat that it makes needless."""
-        sequence = snapshot.outline.sequence
+    def can_keep(self, n_bytes: int) -> bool:
+        """Whether a snapshot of so many bytes has a place, in RAM or on disk, and memory for the copy."""
+        is_within = n_bytes <= max(self.ram_budget_bytes, self.disk_budget_bytes)
+        return is_within and n_bytes <= self._spare_ram() + _n_bytes(self._kept)
+
+    def make_way(self, chat_id: str, sequence: TokenSequence, n_bytes: int) -> list[Kept]:
+        """Take out of RAM what a snapshot of this chat and size makes needless or leaves no place for; what that was.
+
+        Done before the copy is made, so that its memory is there for it.
+        """
+        before = self._kept
         self._kept = [
             kept
-            for kept in self._kept
+            for kept in before
             if kept.chat_id != chat_id
             or kept.binding != self._binding
             or kept.outline.n_beyond(sequence) >= TAIL_TOKENS
         ]
-        self._kept.append(Kept(chat_id, self._binding, snapshot))
-        self._keep_to_budget()
+        self._make_room(n_bytes, _n_bytes(before) - _n_bytes(self._kept))
+        return [kept for kept in before if kept not in self._kept]
 
-    def _keep_to_budget(self) -> None:
-        while self._kept and sum(kept.snapshot.n_bytes for kept in self._kept) > self.ram_budget_bytes:
-            del self._kept[0]
+    def keep(self, chat_id: str, snapshot: Snapshot) -> Kept:
+        """Keep a snapshot in RAM, for which ``make_way`` has made room."""
+        kept = Kept(chat_id, self._binding, snapshot)
+        self._kept.append(kept)
+        self._make_room(0)
+        return kept
+
+    def holds(self, where: Kept | StoredSnapshot) -> bool:
+        """Whether a snapshot is still there, in RAM or on disk."""
+        if isinstance(where, Kept):
+            return where in self._kept or where.is_stored
+        return any(stored.path == where.path for stored in self._stored)
+
+    def relieve(self) -> None:
+        """Give RAM back if this machine is short of it."""
+        self._make_room(0)
+
+    @property
+    def is_in_ram(self) -> bool:
+        """Whether anything is kept in RAM."""
+        return bool(self._kept)
+
+    def _make_room(self, n_new: int, n_given_up: int = 0) -> None:
+        """Take out of RAM until ``n_new`` bytes more are within the budget and within what this machine can spare.
+
+        ``n_given_up``: bytes that were taken out a moment ago, which the machine does not know of yet.
+        """
+        budget, waiting = self.ram_budget_bytes, self._waiting_for_disk(n_new)
+        before = self._kept
+        self._kept = [kept for kept in before if kept.n_bytes <= budget or kept is waiting]
+        n_given_up += _n_bytes(before) - _n_bytes(self._kept)
+        n_over = sum(size for size in (n_new, *(kept.n_bytes for kept in self._kept)) if size <= budget) - budget
+        n_short = n_new - n_given_up - self._spare_ram() if self._kept else 0
+        # What is on disk too is not lost; of the rest, what was kept last is missed first.
+        for kept in sorted(self._kept, key=lambda kept: not kept.is_stored):
+            if n_short > 0 or (n_over > 0 and kept is not waiting):
+                self._kept.remove(kept)
+                n_over -= kept.n_bytes
+                n_short -= kept.n_bytes
+
+    def _waiting_for_disk(self, n_new: int) -> Kept | None:
+        """The one snapshot that may be in RAM although it is larger than the budget: the latest one."""
+        large = [kept for kept in self._kept if kept.n_bytes > self.ram_budget_bytes]
+        if not large or n_new > self.ram_budget_bytes:
+            return None
+        latest = large[-1]
+        return latest if latest.n_bytes <= self.disk_budget_bytes and not latest.is_written else None
 
     def write_behind(self) -> Iterator[None]:
         """Write what is only in RAM to disk, the newest first; pauses often, and may be left at any pause."""
@@ -113,6 +177,7 @@ class Tiers:
             kept.is_written, kept.is_stored = True, stored is not None
             if stored is not None and kept.binding == self._binding:
                 self._note_stored(stored)
+        self._make_room(0)
 
     def _note_stored(self, stored: StoredSnapshot) -> None:
         assert self._folder is not None
@@ -178,6 +243,14 @@ class Tiers:
         if self._folder is not None:
             self._folder.delete_chat(chat_id)
 
+    def forget_others(self, chat_ids: Collection[str]) -> None:
+        """Delete the snapshots of every chat but these, whatever they are bound to."""
+        known = frozenset(chat_ids)
+        self._kept = [kept for kept in self._kept if kept.chat_id in known]
+        self._stored = [stored for stored in self._stored if stored.head.chat_id in known]
+        if self._folder is not None:
+            self._folder.delete_others(known)
+
     def forget_all(self) -> None:
         """Delete every snapshot."""
         self._kept, self._stored = [], []
@@ -197,6 +270,10 @@ class Tiers:
                 n_bytes, n_cached = kept.snapshot.n_bytes, kept.outline.sequence.n_cached
                 _add(found, ChatTier(kept.chat_id, Tier.RAM, n_bytes, n_cached, kept.is_stored))
         return found
+
+
+def _n_bytes(snapshots: Sequence[Kept]) -> int:
+    return sum(kept.n_bytes for kept in snapshots)
 
 
 def _add(found: dict[str, ChatTier], one: ChatTier) -> None:

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, MemoryTraits
+from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, MemoryTraits, StateBytes
 from engine.cache.sequence import TokenSequence
 
 
@@ -130,12 +130,17 @@ class FakeMemory:
         # llama.cpp asks the window layers, if there are any.
         return max(self._store.in_window, default=-1)
 
-    def snapshot(self, *, partial: bool = False) -> bytes:
+    def snapshot(self, *, partial: bool = False, room: StateBytes | None = None) -> StateBytes:
         assert not self._is_shift_pending, "old K with new positions"
         store = self._store
-        return pickle.dumps(_Store({} if partial else store.base, store.in_window, store.state))
+        state = bytearray(pickle.dumps(_Store({} if partial else store.base, store.in_window, store.state)))
+        if isinstance(room, bytearray):
+            # Who still reads that one reads this one now, or nothing.
+            room[:] = state
+            return room
+        return state
 
-    def restore(self, state: bytes, *, partial: bool = False) -> bool:
+    def restore(self, state: StateBytes, *, partial: bool = False) -> bool:
         # Nothing but what `snapshot` gave comes here.
         store: _Store = pickle.loads(state)
         if partial:

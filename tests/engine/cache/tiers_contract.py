@@ -8,7 +8,7 @@ import pytest
 
 from engine.cache.active import ActiveChat
 from engine.cache.manager import CacheManager, Feed
-from engine.cache.memory import CacheMemory
+from engine.cache.memory import CacheMemory, StateBytes
 from engine.cache.snapshot_folder import SnapshotFolder
 from engine.cache.tiers import Tiers
 from engine.cache.window import allowed_policies
@@ -22,13 +22,19 @@ POLICY = PolicySettings()
 BUDGETS = TierSettings(ram_mib=64, disk_gib=1)
 
 
+def plenty() -> int:
+    """The memory that a machine can spare, where that is not what a test is about."""
+    return 1 << 40
+
+
 class WarmDesk:
     """A context whose chats are kept warm, as the engine does it."""
 
-    def __init__(self, memory: CacheMemory, tiers: Tiers) -> None:
+    def __init__(self, memory: CacheMemory, tiers: Tiers, n_bytes: int = 0) -> None:
+        """``n_bytes``: what a chat is said to take before it is copied, beside its cells."""
         self.manager = CacheManager(memory)
         tiers.bind(BINDING)
-        self.active = ActiveChat(self.manager, memory.traits, tiers, lambda n_used: n_used)
+        self.active = ActiveChat(self.manager, memory.traits, tiers, lambda n_used: n_bytes + n_used)
 
     def ask(self, chat_id: str, chat: Chat, policy: PolicySettings = POLICY, n_answer: int = 5) -> Feed:
         """Feed a chat and answer it; the answer becomes part of it."""
@@ -59,11 +65,15 @@ class TiersContract(LabFixtures):
 
     @pytest.fixture
     def tiers(self) -> Tiers:
-        return Tiers(BUDGETS, None)
+        return Tiers(BUDGETS, None, plenty)
 
     def test_a_chat_that_comes_back_costs_its_new_tokens(self, lab: Lab, memory: RecordedMemory, tiers: Tiers):
         undisturbed = lab.new_memory()
-        desk, alone, chat = WarmDesk(memory, tiers), WarmDesk(undisturbed, Tiers(BUDGETS, None)), first_question(1)
+        desk, alone, chat = (
+            WarmDesk(memory, tiers),
+            WarmDesk(undisturbed, Tiers(BUDGETS, None, plenty)),
+            first_question(1),
+        )
         desk.ask("a", chat)
         desk.ask("b", first_question(2))
         assert desk.tiers()["a"].tier is Tier.RAM
@@ -79,13 +89,13 @@ class TiersContract(LabFixtures):
         assert {name: one.tier for name, one in desk.tiers().items()} == {"a": Tier.ACTIVE, "b": Tier.RAM}
 
     def test_after_a_restart_it_comes_from_disk(self, lab: Lab, tmp_path: Path):
-        desk, chat = WarmDesk(lab.new_memory(), Tiers(BUDGETS, SnapshotFolder(tmp_path))), first_question(1)
+        desk, chat = WarmDesk(lab.new_memory(), Tiers(BUDGETS, SnapshotFolder(tmp_path), plenty)), first_question(1)
         desk.ask("a", chat)
         assert not desk.tiers()["a"].is_stored
         desk.write()
         assert desk.tiers()["a"].is_stored
         memory = lab.new_memory()
-        again = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path)))
+        again = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path), plenty))
         assert again.tiers()["a"].tier is Tier.DISK
         chat.say("user", text(3, 9))
         assert again.ask("a", chat).n_fed < 20
@@ -94,7 +104,7 @@ class TiersContract(LabFixtures):
     def test_what_was_evicted_stays_so(self, lab: Lab, tmp_path: Path):
         for policy in {Policy.WINDOW, Policy.SINKS}.intersection(allowed_policies(lab.kind)):
             settings = PolicySettings(policy=policy, n_window=100, n_evict=20)
-            tiers = Tiers(BUDGETS, SnapshotFolder(tmp_path / policy))
+            tiers = Tiers(BUDGETS, SnapshotFolder(tmp_path / policy), plenty)
             desk, chat = WarmDesk(lab.new_memory(), tiers), first_question(1)
             for turn in range(4):
                 desk.ask("a", chat, settings, n_answer=20)
@@ -103,7 +113,7 @@ class TiersContract(LabFixtures):
             assert desk.manager.sequence.count(SpanState.EVICTED)
             desk.write()
             memory = lab.new_memory()
-            again = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path / policy)))
+            again = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path / policy), plenty))
             again.active.make_ready("a", chat.prompt().tokens, lambda: False)
             assert again.manager.sequence.runs == before
             lab.check(memory, again.manager.sequence)
@@ -115,6 +125,28 @@ class TiersContract(LabFixtures):
         desk.ask("a", first_question(1, system=80))
         desk.ask("b", first_question(2))
         assert desk.ask("c", first_question(3, system=80)).n_reused >= 80
+        lab.check(memory.inner, desk.manager.sequence)
+
+    def test_what_is_about_to_come_back_is_not_overwritten_by_what_makes_way(
+        self, lab: Lab, memory: RecordedMemory, tiers: Tiers
+    ):
+        desk, chat = WarmDesk(memory, tiers), first_question(1, system=80)
+        other = first_question(4, system=80)
+        desk.ask("a", chat)
+        desk.ask("b", first_question(2))
+        # Another version of the same chat, in the place of which the first one comes back.
+        desk.ask("a", other)
+        assert desk.ask("a", chat.say("user", text(3, 9))).n_fed < 20
+        lab.check(memory.inner, desk.manager.sequence)
+
+    def test_a_chat_is_kept_again_and_again_where_it_lies(self, lab: Lab, memory: RecordedMemory, tiers: Tiers):
+        desk, chat = WarmDesk(memory, tiers), first_question(1)
+        for turn in range(4):
+            desk.ask("a", chat)
+            desk.active.save()
+            chat.say("user", text(turn, 9))
+        desk.ask("b", first_question(2))
+        assert desk.ask("a", chat).n_fed < 20
         lab.check(memory.inner, desk.manager.sequence)
 
     def test_what_llama_cpp_refuses_is_evaluated(self, lab: Lab, memory: RecordedMemory, tiers: Tiers):
@@ -137,7 +169,7 @@ class Refusing(RecordedMemory):
 
     n_refused = 0
 
-    def restore(self, state: bytes, *, partial: bool = False) -> bool:
+    def restore(self, state: StateBytes, *, partial: bool = False) -> bool:
         if partial:
             return self.inner.restore(state, partial=True)
         self.inner.restore(state)
