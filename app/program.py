@@ -37,6 +37,7 @@ from app.main_window import Column, MainWindow
 from app.models.engine_details import EngineDetails
 from app.models.file_dialog import ask_for_model_file
 from app.models.file_drop import FileDrop
+from app.models.first_run import FirstRun, has_starter
 from app.models.model_desk import ModelDesk
 from app.models.opener import ModelOpener, check_model_file
 from app.models.picker import ModelPicker
@@ -107,7 +108,7 @@ class Program:
         planner, sampler = partial(Planner, options=engine_options), MemorySampler(DeviceSampler())
         self.steering = Steering(self.theme, self.session, self.store, planner, sampler, self.words.translate)
         self.opener = ModelOpener(self.session, check_model, self.steering.load_settings)
-        workers = make_workers(where.data, planner)
+        workers = self.workers = make_workers(where.data, planner)
         self.models = ModelDesk(self.theme, self.session, self.store, workers, self.opener, self.words.translate)
         self._build_window()
         self._connect_engine()
@@ -129,6 +130,8 @@ class Program:
         self.transcript = Transcript(self.theme)
         self.welcome = Welcome(self.theme, self.actions)
         self.transcript.set_welcome(self.welcome)
+        words, look = self.words.translate, self.models.look
+        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.models.load, words)
         self.notices = Notices(self.theme)
         self.composer = Composer(self.theme)
         self.cache_panel = self.steering.cache_panel
@@ -234,6 +237,7 @@ class Program:
         self.picker.starter_chosen.connect(self._load_starter)
         self.picker.cancelled.connect(self.session.cancel_load)
         self.welcome.suggested.connect(self.composer.begin_with)
+        self.welcome.add_folder_wanted.connect(self.models.ask_for_folder)
         self.sidebar.visibilityChanged.connect(self.top_bar.new_chat.setHidden)
         self.transcript.link_activated.connect(self.teller.offer_link)
         editors = self.composer.findChildren(QPlainTextEdit)
@@ -279,7 +283,8 @@ class Program:
             self.opener.open(str(self._options.model))
         elif last is not None and Path(last).is_file():
             self.opener.open(last)
-        else:
+        elif self.unattended is not None or has_starter():
+            # Without it the welcome page says what to do.
             self._load_starter()
 
     def _restart(self) -> None:

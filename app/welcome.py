@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
@@ -9,7 +12,9 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSi
 from app.commands.actions import Actions
 from app.engine_status import EngineState, EngineStatus
 from app.icons import application_icon
+from app.models.first_models import FirstModels, Offer
 from app.theme import Theme
+from engine.models import reach
 
 COLUMN = 600
 
@@ -51,9 +56,13 @@ class Suggestion(QPushButton):
 
 
 class Welcome(QWidget):
-    """``suggested`` carries a text for the composer; nothing is sent by itself."""
+    """``suggested`` carries a text for the composer; nothing is sent by itself. ``add_folder_wanted`` carries nothing.
+
+    ``first_models`` are shown while there is no model.
+    """
 
     suggested = Signal(str)
+    add_folder_wanted = Signal()
 
     def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,26 +81,33 @@ class Welcome(QWidget):
         self._words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._words.setProperty("level", "row")
         self._suggestions = [Suggestion() for _ in range(4)]
-        self._choose = QPushButton()
-        self._choose.setObjectName("welcomeChoose")
+        self.first_models = FirstModels(theme)
+        self.first_models.offer_changed.connect(self._render)
+        self._choose = self._button("welcomeChoose", actions["choose_model"].trigger)
+        self._open = self._button("welcomeOpen", actions["open_model"].trigger)
+        self._add = self._button("welcomeAddFolder", self.add_folder_wanted.emit)
+        self._find = self._button("welcomeFind", actions["find_models"].trigger)
         self._choose.setProperty("kind", "primary")
-        self._choose.clicked.connect(actions["choose_model"].trigger)
-        self._find = QPushButton()
-        self._find.setObjectName("welcomeFind")
-        self._find.clicked.connect(actions["find_models"].trigger)
+        self._open.setProperty("kind", "primary")
         self._lay_out()
         self.retranslate()
+
+    def _button(self, name: str, do: Callable[[], object]) -> QPushButton:
+        button = QPushButton()
+        button.setObjectName(name)
+        button.clicked.connect(lambda _checked: do())
+        return button
 
     def _lay_out(self) -> None:
         self._grid = QWidget()
         grid = QGridLayout(self._grid)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(10)
-        for index, button in enumerate(self._suggestions):
-            button.setObjectName(f"suggestion{index}")
-            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-            button.clicked.connect(lambda _checked, button=button: self.suggested.emit(button.words))
-            grid.addWidget(button, index // 2, index % 2)
+        for index, suggestion in enumerate(self._suggestions):
+            suggestion.setObjectName(f"suggestion{index}")
+            suggestion.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            suggestion.clicked.connect(lambda _checked, one=suggestion: self.suggested.emit(one.words))
+            grid.addWidget(suggestion, index // 2, index % 2)
         middle = self._middle = QWidget()
         middle.setMaximumWidth(COLUMN)
         column = QVBoxLayout(middle)
@@ -102,10 +118,11 @@ class Welcome(QWidget):
         column.addWidget(self._words)
         column.addSpacing(10)
         column.addWidget(self._grid)
+        column.addWidget(self.first_models)
         buttons = QHBoxLayout()
         buttons.addStretch()
-        buttons.addWidget(self._choose)
-        buttons.addWidget(self._find)
+        for button in (self._choose, self._open, self._add, self._find):
+            buttons.addWidget(button)
         buttons.addStretch()
         column.addLayout(buttons)
         row = QHBoxLayout()
@@ -126,53 +143,102 @@ class Welcome(QWidget):
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         self.setAccessibleName(self.tr("Welcome"))
-        self._title.setText(self.tr("What shall we talk about?"))
         texts = (
             self.tr("Explain in three sentences what a KV cache is."),
             self.tr("Write a limerick about a forgetful robot."),
             self.tr("Show a Python function that reverses a list, with a test."),
             self.tr("Plan a rainy Sunday, hour by hour."),
         )
-        for button, text in zip(self._suggestions, texts, strict=True):
-            button.set_words(text)
-            button.setToolTip(self.tr("Put this into the composer"))
+        for suggestion, text in zip(self._suggestions, texts, strict=True):
+            suggestion.set_words(text)
+            suggestion.setToolTip(self.tr("Put this into the composer"))
         self._choose.setText(self.tr("Choose a model…"))
         self._choose.setToolTip(self.tr("The starter, a recent one, or a GGUF file of yours"))
+        self._open.setText(self.tr("Open a file…"))
+        self._open.setToolTip(self.tr("A GGUF file of yours"))
+        self._add.setText(self.tr("Add a folder…"))
+        self._add.setToolTip(self.tr("List the models of another folder too; nothing in it is changed"))
         self._find.setText(self.tr("Find a model…"))
-        self._find.setToolTip(
-            self.tr("Three that fit this computer are suggested; only the download needs a connection")
-        )
+        self._find.setToolTip(self.tr("Search the model hub; what fits is known before anything is downloaded"))
+        self.first_models.retranslate()
         self._render()
 
     def _render(self) -> None:
-        state = self._status.state
-        has_none = state in (EngineState.NO_MODEL, EngineState.STOPPED)
-        self._words.setText(
-            {
-                EngineState.NO_MODEL: self.tr(
-                    "There is no model yet. Choose a GGUF file of yours, or find one to download: what fits this "
-                    "computer is suggested. Without a connection, drop a .gguf file from elsewhere on this window."
-                ),
-                EngineState.STOPPED: self.tr("The engine has stopped. Choose a model to start it again."),
-                EngineState.STARTING: self.tr(
-                    "The model is on its way. Just begin to type: it is sent as soon as it can be."
-                ),
-                EngineState.LOADING: self.tr(
-                    "The model is on its way. Just begin to type: it is sent as soon as it can be."
-                ),
-            }.get(state, self.tr("Everything stays on this computer. The panel shows what the model keeps in mind."))
-        )
-        self._choose.setVisible(has_none)
-        self._find.setVisible(has_none)
+        offer = self.first_models.offer
+        has_none = self._has_none()
+        self._title.setText(self._title_words())
+        self._words.setText(self._explanation())
+        is_offline = has_none and offer is Offer.NO_CONNECTION
+        side = Qt.AlignmentFlag.AlignLeft if is_offline else Qt.AlignmentFlag.AlignHCenter
+        self._words.setAlignment(side)
+        self._choose.setVisible(has_none and offer in (Offer.NOTHING, Offer.FOUND))
+        self._open.setVisible(has_none and offer in (Offer.SUGGESTED, Offer.NO_CONNECTION))
+        self._add.setVisible(has_none and is_offline)
+        self._find.setVisible(has_none and not is_offline)
+        for button, is_first in ((self._choose, offer is Offer.NOTHING), (self._open, is_offline)):
+            _set_primary(button, is_primary=is_first)
         self._fit()
 
+    def _has_none(self) -> bool:
+        return self._status.state in (EngineState.NO_MODEL, EngineState.STOPPED)
+
+    def _title_words(self) -> str:
+        if self._status.state is EngineState.NO_MODEL:
+            return self.tr("First, a model")
+        return self.tr("What shall we talk about?")
+
+    def _explanation(self) -> str:
+        state = self._status.state
+        if state is EngineState.NO_MODEL:
+            return self._explain_offer()
+        if state is EngineState.STOPPED:
+            return self.tr("The engine has stopped. Choose a model to start it again.")
+        if state in (EngineState.STARTING, EngineState.LOADING):
+            return self.tr("The model is on its way. Just begin to type: it is sent as soon as it can be.")
+        return self.tr("Everything stays on this computer. The panel shows what the model keeps in mind.")
+
+    def _explain_offer(self) -> str:
+        match self.first_models.offer:
+            case Offer.FOUND:
+                return self.tr("These are on this computer already.")
+            case Offer.SUGGESTED:
+                host = reach.host_of(reach.endpoint_of(os.environ))
+                return self.tr(
+                    "These suit this computer. Nothing is asked of the network before you press “Download”: the file "
+                    "then comes from {0}. A .gguf file that you have can be dropped on this window."
+                ).format(host)
+            case Offer.NO_CONNECTION if reach.is_turned_off(os.environ):
+                return self.tr("Downloads are turned off by HF_HUB_OFFLINE.") + self._ways_without_hub()
+            case Offer.NO_CONNECTION:
+                return self.tr("This computer has no connection, so there is nothing to download from now.") + (
+                    self._ways_without_hub()
+                )
+            case _:
+                return self.tr(
+                    "There is no model yet. Choose the starter or a GGUF file of yours, or find one to download."
+                )
+
+    def _ways_without_hub(self) -> str:
+        ways = [
+            self.tr("• Drop a .gguf file from a stick or another computer on this window, or open it."),
+            self.tr("• Add a folder that has models. LM Studio's and Ollama's are found by themselves."),
+            self.tr("• Run `make run` once with a connection: it installs the starter, a small model."),
+        ]
+        return "\n\n" + "\n".join(ways)
+
     def _fit(self) -> None:
-        """In a low window the suggestions give way first, then the icon."""
-        has_none = self._status.state in (EngineState.NO_MODEL, EngineState.STOPPED)
-        for widget in (self._icon, self._grid):
-            widget.setVisible(True)
-        self._grid.setVisible(not has_none)
-        for widget in (self._grid, self._icon):
+        """In a low window what is least needed gives way first."""
+        cards = self.first_models.cards
+        self._icon.setVisible(True)
+        self._words.setVisible(True)
+        self._grid.setVisible(not self._has_none())
+        self.first_models.setVisible(bool(cards))
+        for card in cards:
+            card.setVisible(True)
+        givers: list[QWidget] = [self._grid, self._icon]
+        if cards:
+            givers += [self._words, *reversed(cards[1:])]
+        for widget in givers:
             if self._middle.heightForWidth(min(self.width(), COLUMN)) > self.height():
                 widget.setVisible(False)
 
@@ -186,3 +252,11 @@ class Welcome(QWidget):
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
         super().changeEvent(event)
+
+
+def _set_primary(button: QPushButton, *, is_primary: bool) -> None:
+    kind = "primary" if is_primary else ""
+    if button.property("kind") != kind:
+        button.setProperty("kind", kind)
+        button.style().unpolish(button)
+        button.style().polish(button)

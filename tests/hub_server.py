@@ -41,7 +41,10 @@ class HubServer:
     """For each of the next answers with bytes, after how many the connection is cut."""
     knows_ranges: bool = True
     status: int | None = None
-    """What every request is answered with."""
+    """What every request is answered with, or only the next ``n_refused``."""
+    n_refused: int | None = None
+    status_headers: dict[str, str] = field(default_factory=dict)
+    """Sent along with it."""
     tells_digests: bool = True
     content_instead: bytes | None = None
     answer_instead: bytes | None = None
@@ -96,7 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         path = unquote(parts.path)
         hub.requests.append((self.path, dict(self.headers)))
-        if hub.status is not None:
+        if hub.status is not None and hub.n_refused != 0:
+            hub.n_refused = None if hub.n_refused is None else hub.n_refused - 1
             self._refuse(hub.status, None, "Busy")
         elif hub.answer_instead is not None and path.startswith("/api/"):
             self._send_json(hub.answer_instead)
@@ -217,6 +221,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         if code is not None:
             self.send_header("X-Error-Code", code)
+        for name, value in self.server_hub.status_headers.items():
+            self.send_header(name, value)
         self.send_header("X-Error-Message", message)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -5,13 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app import i18n
-from app.models.fit_words import FitWords
+from app.models import download_words
 from app.models.model_card import CardList, ModelCard
 from app.theme import Theme
 from engine.models.downloads import Download, DownloadState
-
-MINUTE_S, HOUR_S = 60, 3600
 
 
 class DownloadCard(ModelCard):
@@ -93,42 +90,9 @@ class DownloadsPage(QWidget):
         )
         card.remove.setToolTip(tip)
         card.remove.setAccessibleName(tip)
-        card.set_facts(self._progress_words(download))
+        card.set_facts(download_words.progress(download))
         card.set_progress(None if is_done else download.n_done / max(1, download.n_total))
-        card.set_fit(self._state_words(download))
-
-    def _progress_words(self, download: Download) -> str:
-        done, total = i18n.bytes_text(download.n_done), i18n.bytes_text(download.n_total)
-        if download.state is DownloadState.DONE:
-            return total
-        parts = [self.tr("{0} of {1}").format(done, total)]
-        if download.bytes_per_second:
-            parts.append(self.tr("{0} per second").format(i18n.bytes_text(download.bytes_per_second)))
-        if download.seconds_left is not None:
-            parts.append(self._time_left(download.seconds_left))
-        return " · ".join(parts)
-
-    def _time_left(self, seconds: float) -> str:
-        if seconds < MINUTE_S:
-            return self.tr("less than a minute left")
-        if seconds < HOUR_S:
-            return self.tr("%Ln minute(s) left", "", round(seconds / MINUTE_S))
-        return self.tr("{0} hours left").format(i18n.number(seconds / HOUR_S, 1))
-
-    def _state_words(self, download: Download) -> FitWords:
-        match download.state:
-            case DownloadState.WAITING:
-                return FitWords(self.tr("Waits for its turn"), "text_3")
-            case DownloadState.CHECKING:
-                return FitWords(self.tr("Checking what is there already"), "text_3")
-            case DownloadState.PAUSED:
-                return FitWords(self.tr("Paused"), "warning")
-            case DownloadState.FAILED:
-                return FitWords(self._problems.get(download.key, ""), "danger")
-            case DownloadState.DONE:
-                return FitWords(self.tr("Complete, and its checksum is right"), "success")
-            case _:
-                return FitWords("", "text_3")
+        card.set_fit(download_words.state(download, self._problems.get(download.key, "")))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the language."""

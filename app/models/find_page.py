@@ -22,7 +22,7 @@ from app.models.fit_words import FitWords
 from app.models.model_card import CardList, ModelCard
 from app.theme import Theme
 from engine.models.remote import Found, RemoteModel, Repo
-from engine.models.suggestions import Suggestion
+from engine.models.suggestions import Suggested
 
 JUDGED_AT_ONCE = 3
 """Headers have megabytes: only those of the likeliest files are read unasked."""
@@ -52,7 +52,7 @@ class FindPage(QWidget):
         super().__init__(parent)
         self.setObjectName("findPage")
         self._theme = theme
-        self._suggestions: tuple[Suggestion, ...] = ()
+        self._suggestions: tuple[Suggested, ...] = ()
         self._found: tuple[Found, ...] | None = None
         self._repo: Repo | None = None
         self._fits: dict[str, FitWords] = {}
@@ -116,7 +116,7 @@ class FindPage(QWidget):
         """The files that are shown."""
         return self._list.cards
 
-    def suggest(self, suggestions: tuple[Suggestion, ...]) -> None:
+    def suggest(self, suggestions: tuple[Suggested, ...]) -> None:
         """What to show before anything was searched."""
         self._suggestions = suggestions
         if self._found is None:
@@ -193,9 +193,9 @@ class FindPage(QWidget):
     def _fill_repos(self) -> None:
         self._repos.clear()
         if self._found is None:
-            for one in self._suggestions:
-                size = i18n.bytes_text(one.size_bytes)
-                self._add_repo(one.repo, one.name, self.tr("Suggested for this computer · {0}").format(size))
+            for model in (one.model for one in self._suggestions):
+                size = i18n.bytes_text(model.size_bytes)
+                self._add_repo(model.repo, model.name, self.tr("Suggested for this computer · {0}").format(size))
             return
         for found in self._found:
             parts = [

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from engine.errors import EngineError
 from engine.models.downloads import Download, DownloadQueue
 from engine.models.remote import Reference, RemoteModel, parse_reference
+from engine.models.suggestions import Suggestion, find_suggested
 from engine.models.token import TokenKeeper
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def make_hub() -> Hub:
 class HubWorker(QObject):
     """``found`` carries a tuple of Found, ``opened`` a Repo, ``judged`` (key of the model, path of its header),
     ``failed`` an EngineError of a search or a repository, ``not_judged`` (key, EngineError), ``downloads_changed`` a
-    tuple of Download."""
+    tuple of Download; ``suggestion_added`` (repository, key of its download) and ``suggestion_refused`` (repository,
+    EngineError)."""
 
     found = Signal(object)
     opened = Signal(object)
@@ -38,6 +40,8 @@ class HubWorker(QObject):
     not_judged = Signal(str, object)
     downloads_changed = Signal(object)
     token_not_kept = Signal(object)
+    suggestion_added = Signal(str, str)
+    suggestion_refused = Signal(str, object)
     _came = Signal(object, object)
 
     def __init__(
@@ -80,6 +84,20 @@ class HubWorker(QObject):
     def open(self, repo: str) -> None:
         """List the models of a repository."""
         self._begin(lambda: self.hub().repo(Reference(repo)), self.opened)
+
+    def download_suggestion(self, suggestion: Suggestion) -> None:
+        """Look where its file lies now, and put it into the queue."""
+
+        def add() -> None:
+            try:
+                model = find_suggested(self.hub(), suggestion)
+                self.queue.add(model)
+            except EngineError as error:
+                self._tell(self.suggestion_refused, suggestion.repo, error)
+            else:
+                self._tell(self.suggestion_added, suggestion.repo, model.key)
+
+        self._run(add)
 
     def judge(self, model: RemoteModel) -> None:
         """Read the model's header."""

@@ -16,6 +16,7 @@ from app.commands.actions import Actions
 from app.engine_session import EngineSession
 from app.engine_status import EngineStatus
 from app.models import fit_words
+from app.models.first_run import free_memory
 from app.models.fit_words import FitWords
 from app.models.load_guard import LoadGuard
 from app.models.opener import ModelOpener
@@ -28,7 +29,7 @@ from engine.errors import EngineError
 from engine.messages import Failed
 from engine.models.downloads import Download, DownloadState
 from engine.models.remote import RemoteModel
-from engine.models.suggestions import Suggestion, suggestions_for
+from engine.models.suggestions import suggestions_for
 from engine.settings import GpuLayers, LoadSettings
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class ModelDesk(QObject):
         window.retranslated.connect(self._show_again)
         library, finder, downloads = window.library, window.finder, window.downloads
         library.load_wanted.connect(self.load)
-        library.add_folder_wanted.connect(self._ask_for_folder)
+        library.add_folder_wanted.connect(self.ask_for_folder)
         library.remove_folder_wanted.connect(self.remove_folder)
         library.open_folder_wanted.connect(self._open_folder)
         finder.asked.connect(self._hub.ask)
@@ -167,12 +168,13 @@ class ModelDesk(QObject):
         """Free memory may have changed since the last time, and so may the disk."""
         self._choices.clear()
         self._failures.clear()
-        self._look()
+        self.look()
         if self._window is not None:
             self._window.library.set_folders(self._store.current.model_folders)
-            self._window.finder.suggest(self._suggestions())
+            self._window.finder.suggest(suggestions_for(*free_memory(self._session.status.engine)))
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Look for models on this machine; the library tells what it found."""
         self._library.set_added([Path(folder) for folder in self._store.current.model_folders])
         self._library.look()
 
@@ -252,7 +254,7 @@ class ModelDesk(QObject):
 
     def _on_downloaded(self, download: Download) -> None:
         if self._window is not None and self._window.isVisible():
-            self._look()
+            self.look()
         elif self._notices is not None:
             words = self.tr("“{0}” is downloaded.").format(download.model.name)
             path = str(download.path)
@@ -289,22 +291,15 @@ class ModelDesk(QObject):
         facts = self._session.status.facts
         return facts.path if facts is not None else None
 
-    def _suggestions(self) -> tuple[Suggestion, ...]:
-        """For what the GPUs have free together, or else the RAM, before a model was loaded."""
-        engine = self._session.status.engine
-        devices = engine.devices if engine is not None else ()
-        gpus = [device.free_bytes for device in devices if device.kind == "gpu"]
-        free = sum(gpus) or max((device.free_bytes for device in devices), default=0)
-        return suggestions_for(free, has_gpu=bool(gpus))
-
     def _words(self, error: EngineError) -> str:
         log.info("models: %s %s", error.code, error.detail)
         return self._translate(error.message)
 
     # Asking
 
-    def _ask_for_folder(self) -> None:
-        dialog = QFileDialog(self._window, self.tr("Add a folder of models"))
+    def ask_for_folder(self) -> None:
+        """Ask for a folder whose models are listed too."""
+        dialog = QFileDialog(self._window or self._parent, self.tr("Add a folder of models"))
         dialog.setObjectName("addFolderDialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.add_folder)
@@ -324,7 +319,7 @@ class ModelDesk(QObject):
         self._store.update(model_folders=folders)
         if self._window is not None:
             self._window.library.set_folders(folders)
-        self._look()
+        self.look()
 
     def _open_folder(self) -> None:
         folder = self._hub.models

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
 from huggingface_hub import HfApi, get_session, hf_hub_url, set_client_factory
@@ -18,6 +17,7 @@ from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_
 
 from engine import __version__
 from engine.models.hub_errors import hub_errors, proxy_error
+from engine.models.reach import endpoint_of, host_of
 from engine.models.remote import (
     MAX_FILE_BYTES,
     Found,
@@ -28,7 +28,6 @@ from engine.models.remote import (
     group_models,
 )
 
-DEFAULT_ENDPOINT = "https://huggingface.co"
 PROGRAM = "kvasir"
 TIMEOUT_S = 15.0
 """Without a byte for this long a connection counts as broken."""
@@ -55,16 +54,14 @@ class Hub:
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
-        self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        self.endpoint = endpoint.rstrip("/") if endpoint else endpoint_of(os.environ)
         self.token = token
         set_client_factory(_new_client)
 
     @property
     def host(self) -> str:
         """How sentences name it."""
-        with contextlib.suppress(ValueError):
-            return urlsplit(self.endpoint).hostname or self.endpoint
-        return self.endpoint
+        return host_of(self.endpoint)
 
     def search(self, text: str) -> tuple[Found, ...]:
         """Repositories with GGUF files, the most downloaded first."""

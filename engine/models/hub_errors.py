@@ -15,9 +15,12 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.utils import parse_ratelimit_headers
 
 from engine.errors import EngineError, ErrorCode
+from engine.models.hub_busy import HubBusyError
 
+RETRY_AFTER_MAX_S = 86_400
 _UNAUTHORIZED, _PROXY_LOGIN, _TOO_MANY, _SERVER = 401, 407, 429, 500
 
 
@@ -84,13 +87,34 @@ def _refusal(error: HfHubHTTPError, what: str, host: str) -> EngineError:
         message = f"The proxy does not let Kvasir through to {host}: check HTTPS_PROXY, then try again."
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
     if status == _TOO_MANY:
-        message = f"{host} asks for a pause after many requests: try again in a few minutes, or enter an access token."
-        return EngineError(ErrorCode.HUB_BUSY, message, detail)
+        return _too_many(error.response.headers, host, detail)
     if status >= _SERVER:
         message = f"{host} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror."
-        return EngineError(ErrorCode.HUB_BUSY, message, detail)
+        return HubBusyError(message, detail, _seconds(error.response.headers))
     message = f"{host} refuses “{what}”: look at its page there for the reason, or choose another model."
     return EngineError(ErrorCode.HUB_FAILED, message, detail)
+
+
+def _too_many(headers: httpx2.Headers, host: str, detail: str) -> HubBusyError:
+    seconds = _seconds(headers)
+    if seconds is None:
+        message = f"{host} asks for a pause after many requests: try again in a few minutes, or enter an access token."
+    else:
+        message = f"{host} asks for a pause after many requests: try again in {seconds} s, or enter an access token."
+    return HubBusyError(message, detail, seconds)
+
+
+def _seconds(headers: httpx2.Headers) -> int | None:
+    """How long to wait, where the hub says so in one of its two ways."""
+    after = headers.get("Retry-After", "").strip()
+    limit = parse_ratelimit_headers(headers)
+    if after.isascii() and after.isdigit() and len(after) < 9:
+        seconds = int(after)
+    elif limit is not None:
+        seconds = limit.reset_in_seconds
+    else:
+        return None
+    return min(seconds, RETRY_AFTER_MAX_S)
 
 
 def _missing(what: str, host: str, detail: str) -> EngineError:

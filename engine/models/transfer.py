@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from engine.errors import EngineError, ErrorCode
 from engine.models.disk_errors import disk_error
 from engine.models.file_lock import file_lock
+from engine.models.hub_busy import HubBusyError
 from engine.models.remote import RemoteFile, RemoteModel, file_version, local_parts
 from engine.wording import gibibytes
 
@@ -31,6 +32,8 @@ SPARE_BYTES = 256 << 20
 """What a download leaves free on the disk."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0)
 """Waits between attempts that brought nothing; one that brought something begins again at the first."""
+LONGEST_PAUSE_S = 60
+"""A hub that asks for a longer one has its sentence shown: the person decides when to go on."""
 _TRANSIENT = frozenset({ErrorCode.HUB_UNREACHABLE, ErrorCode.HUB_BUSY})
 
 
@@ -139,9 +142,10 @@ class Transfer:
                 if error.code not in _TRANSIENT:
                     raise
                 n_tries = 0 if _size(part) > before else n_tries + 1
-                if n_tries >= len(self._pauses_s):
+                asked_s = (error.retry_after_s or 0) if isinstance(error, HubBusyError) else 0
+                if n_tries >= len(self._pauses_s) or asked_s > LONGEST_PAUSE_S:
                     raise
-                if self._stop.wait(self._pauses_s[n_tries]):
+                if self._stop.wait(max(asked_s, self._pauses_s[n_tries])):
                     raise TransferStopped from error
             else:
                 break

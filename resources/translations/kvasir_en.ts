@@ -67,16 +67,6 @@
     </message>
 </context>
 <context>
-    <name>DownloadsPage</name>
-    <message numerus="yes">
-        <source>%Ln minute(s) left</source>
-        <translation>
-            <numerusform>%Ln minute left</numerusform>
-            <numerusform>%Ln minutes left</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>KvSection</name>
     <message numerus="yes">
         <source>%Ln layer(s)</source>

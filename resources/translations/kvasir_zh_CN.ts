@@ -676,6 +676,10 @@
         </translation>
     </message>
     <message>
+        <source>The file of the chats was put aside or exchanged. What is open here is kept in the new one: {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The chats were written by a newer Kvasir, so this one leaves them alone and keeps nothing. Update Kvasir to see them.</source>
         <translation>对话由更新版本的 Kvasir 写成，因此本程序不会改动它们，也不会保存任何内容。请更新 Kvasir 后查看。</translation>
     </message>
@@ -906,11 +910,9 @@
         <source>less than a minute left</source>
         <translation>剩余不到一分钟</translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln minute(s) left</source>
-        <translation>
-            <numerusform>剩余 %Ln 分钟</numerusform>
-        </translation>
+    <message>
+        <source>{0} min left</source>
+        <translation>还剩 {0} 分钟</translation>
     </message>
     <message>
         <source>{0} hours left</source>
@@ -988,6 +990,10 @@
         <translation>无法复制缓存。</translation>
     </message>
     <message>
+        <source>A graphics driver does not answer, so Kvasir runs on the CPU alone until it is started again. Restart the computer, or update the driver.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Another Kvasir window is downloading “{}”: let it finish there, or try again here once that window is closed.</source>
         <translation>另一个 Kvasir 窗口正在下载“{}”：让它在那里完成，或等那个窗口关闭后在这里重试。</translation>
     </message>
@@ -1018,6 +1024,10 @@
     <message>
         <source>The engine crashed {} ({}). Your text is safe; try again, or choose other settings.</source>
         <translation>引擎崩溃（{1}）。你的文字没有丢失；请重试，或选择其他设置。</translation>
+    </message>
+    <message>
+        <source>The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The engine ended unexpectedly {} (exit code {}). Your text is safe; try again.</source>
@@ -1076,12 +1086,20 @@
         <translation>此 llama.cpp 构建没有 RPC 后端。</translation>
     </message>
     <message>
+        <source>This chat is too long by {} tokens: it has {} and there is room for {}. Load the model with a larger context window, or choose a policy that lets old turns go.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This is a “{}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
         <translation>这是“{}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
     </message>
     <message>
         <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
         <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
+    </message>
+    <message>
+        <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or make the window larger.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model can&apos;t go back to the change alone, so {} tokens are read again.</source>
@@ -1176,6 +1194,10 @@
         <translation>{} 因请求过多要求暂停：请几分钟后重试，或输入访问令牌。</translation>
     </message>
     <message>
+        <source>{} asks for a pause after many requests: try again in {} s, or enter an access token.</source>
+        <translation>{} 因请求过多要求暂停：请在 {} 秒后重试，或输入访问令牌。</translation>
+    </message>
+    <message>
         <source>{} broke off the download: resume it.</source>
         <translation>{} 中断了下载：请继续下载。</translation>
     </message>
@@ -1262,6 +1284,10 @@
     <message>
         <source>“{}” is missing: the model is split into {} files. Download it into the folder of the others.</source>
         <translation>缺少“{}”：该模型分为 {} 个文件。请把它下载到其他文件所在的文件夹。</translation>
+    </message>
+    <message>
+        <source>“{}” is no longer where it was on {}: take another one, or look for it by its name.</source>
+        <translation>“{}” 已不在 {} 上原来的位置：请选择其他模型，或按名称查找。</translation>
     </message>
     <message>
         <source>“{}” is no name of a model: write it as owner/name, or paste the address of its page.</source>
@@ -1546,6 +1572,17 @@
     <message>
         <source>takes {0}</source>
         <translation>占用 {0}</translation>
+    </message>
+</context>
+<context>
+    <name>FoundCard</name>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Load it with settings that fit the free memory</source>
+        <translation>用适合空闲内存的设置加载</translation>
     </message>
 </context>
 <context>
@@ -2113,6 +2150,13 @@
     </message>
 </context>
 <context>
+    <name>OtherWindows</name>
+    <message>
+        <source>This chat was deleted in another window. It is kept again once you go on with it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>PreferencesDialog</name>
     <message>
         <source>Preferences</source>
@@ -2618,6 +2662,18 @@
         <translation>不生成大型分数矩阵来计算注意力：计算内存更少，量化的 V 必须使用。</translation>
     </message>
     <message>
+        <source>auto</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation type="unfinished">开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation type="unfinished">关</translation>
+    </message>
+    <message>
         <source>KV cache on the GPU</source>
         <translation>KV 缓存放在 GPU</translation>
     </message>
@@ -2644,6 +2700,18 @@
     <message>
         <source>from model</source>
         <translation>取自模型</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>linear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>yarn</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>RoPE base</source>
@@ -2702,6 +2770,10 @@
         <translation>层</translation>
     </message>
     <message>
+        <source>all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Main GPU</source>
         <translation>主 GPU</translation>
     </message>
@@ -2716,6 +2788,14 @@
     <message>
         <source>How several GPUs share a model: by layers, by rows, or not at all.</source>
         <translation>多个 GPU 如何分担模型：按层、按行，或不拆分。</translation>
+    </message>
+    <message>
+        <source>layer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>row</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Share of each GPU</source>
@@ -2752,6 +2832,22 @@
     <message>
         <source>best for the model</source>
         <translation>最适合该模型</translation>
+    </message>
+    <message>
+        <source>stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>sinks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>recompute</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Sinks</source>
@@ -2800,6 +2896,14 @@
     <message>
         <source>turn never leaves half a finished message in the cache; token frees exactly the chunk.</source>
         <translation>turn 不会在缓存中留下半条已完成的消息；token 恰好释放一块。</translation>
+    </message>
+    <message>
+        <source>token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>turn</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -2996,6 +3100,26 @@
         <translation>应用</translation>
     </message>
     <message>
+        <source>Undo changes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Defaults</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fills in what fits this machine; nothing changes until you apply</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>These are settings of your own. “Defaults” leads back to what fits this machine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chosen for this machine: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Takes effect with the next message; nothing is loaded again.</source>
         <translation>从下一条消息起生效；无需重新加载。</translation>
     </message>
@@ -3026,10 +3150,6 @@
     <message>
         <source>Changes that fit, smallest loss first; nothing is loaded until you apply</source>
         <translation>放得下的改动，损失最小的在前；应用之前不会加载</translation>
-    </message>
-    <message>
-        <source>Reset</source>
-        <translation>重置</translation>
     </message>
     <message>
         <source>Back to what is in force now</source>
@@ -3125,6 +3245,109 @@
     <message>
         <source>The llama-server command is in the clipboard.</source>
         <translation>llama-server 命令已复制到剪贴板。</translation>
+    </message>
+</context>
+<context>
+    <name>SuggestedCard</name>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>Download {0}</source>
+        <translation>下载 {0}</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Stop for now; what is there stays</source>
+        <translation>暂时停止；已下载的部分会保留</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Go on where it stopped; what is there is checked and kept</source>
+        <translation>从停下的地方继续；已有的部分会校验并保留</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Load it with settings that fit the free memory</source>
+        <translation>用适合空闲内存的设置加载</translation>
+    </message>
+    <message>
+        <source>Asking…</source>
+        <translation>正在查询…</translation>
+    </message>
+    <message>
+        <source>{0} are free. What it takes is worked out from the size of its file, for {1} tokens.</source>
+        <translation>有 {0} 空闲。所需内存按文件大小和 {1} 个词元估算。</translation>
+    </message>
+    <message>
+        <source>It is planned to the byte when it is opened: the context then gets what room there is.</source>
+        <translation>打开时会精确到字节地规划：上下文使用剩下的空间。</translation>
+    </message>
+    <message>
+        <source>Licence: {0}</source>
+        <translation>许可证：{0}</translation>
+    </message>
+    <message>
+        <source>About {0} are needed, and {1} are free: close other programs first</source>
+        <translation>约需 {0}，现有 {1} 空闲：请先关闭其他程序</translation>
+    </message>
+    <message>
+        <source>Fits on the GPU · takes about {0}</source>
+        <translation>GPU 放得下 · 约占 {0}</translation>
+    </message>
+    <message>
+        <source>The speed is a guess: for every token a processor reads the whole file, at about {0} per second.</source>
+        <translation>速度是估计值：处理器每生成一个词元都要读一遍整个文件，大约每秒 {0}。</translation>
+    </message>
+    <message>
+        <source>Fits, on the processor · takes about {0} · perhaps {1} tokens/s</source>
+        <translation>放得下，用处理器运行 · 约占 {0} · 大概每秒 {1} 个词元</translation>
+    </message>
+    <message>
+        <source>short answers, on any computer</source>
+        <translation>简短回答，任何电脑都能用</translation>
+    </message>
+    <message>
+        <source>everyday questions in many languages</source>
+        <translation>多种语言的日常问题</translation>
+    </message>
+    <message>
+        <source>everyday questions in English</source>
+        <translation>英语的日常问题</translation>
+    </message>
+    <message>
+        <source>thinks before it answers; many languages</source>
+        <translation>先思考再回答；多种语言</translation>
+    </message>
+    <message>
+        <source>writing and conversation</source>
+        <translation>写作与对话</translation>
+    </message>
+    <message>
+        <source>mathematics, logic and code</source>
+        <translation>数学、逻辑与代码</translation>
+    </message>
+    <message>
+        <source>knows a lot, writes well, many languages</source>
+        <translation>知识面广，文笔好，多种语言</translation>
+    </message>
+    <message>
+        <source>the strongest here; thinks before it answers</source>
+        <translation>这里最强的；先思考再回答</translation>
     </message>
 </context>
 <context>
@@ -3463,6 +3686,30 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>入门模型、最近用过的模型，或你自己的 GGUF 文件</translation>
     </message>
     <message>
+        <source>Open a file…</source>
+        <translation>打开文件…</translation>
+    </message>
+    <message>
+        <source>A GGUF file of yours</source>
+        <translation>您自己的 GGUF 文件</translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation>添加文件夹…</translation>
+    </message>
+    <message>
+        <source>List the models of another folder too; nothing in it is changed</source>
+        <translation>也列出另一个文件夹中的模型；其中的内容不会改动</translation>
+    </message>
+    <message>
+        <source>Search the model hub; what fits is known before anything is downloaded</source>
+        <translation>在模型库中搜索；下载之前就知道是否放得下</translation>
+    </message>
+    <message>
+        <source>First, a model</source>
+        <translation>首先，选一个模型</translation>
+    </message>
+    <message>
         <source>The engine has stopped. Choose a model to start it again.</source>
         <translation>引擎已停止。选择模型即可重新启动。</translation>
     </message>
@@ -3475,16 +3722,40 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>一切都留在这台电脑上。面板显示模型记住的内容。</translation>
     </message>
     <message>
+        <source>These are on this computer already.</source>
+        <translation>这些模型已在这台电脑上。</translation>
+    </message>
+    <message>
+        <source>These suit this computer. Nothing is asked of the network before you press “Download”: the file then comes from {0}. A .gguf file that you have can be dropped on this window.</source>
+        <translation>这些模型适合这台电脑。在您按“下载”之前不会访问网络：文件届时来自 {0}。您已有的 .gguf 文件可以直接拖到此窗口。</translation>
+    </message>
+    <message>
+        <source>Downloads are turned off by HF_HUB_OFFLINE.</source>
+        <translation>HF_HUB_OFFLINE 已关闭下载。</translation>
+    </message>
+    <message>
+        <source>This computer has no connection, so there is nothing to download from now.</source>
+        <translation>这台电脑没有网络连接，现在无法下载。</translation>
+    </message>
+    <message>
+        <source>There is no model yet. Choose the starter or a GGUF file of yours, or find one to download.</source>
+        <translation>还没有模型。请选择入门模型或您自己的 GGUF 文件，或查找一个来下载。</translation>
+    </message>
+    <message>
+        <source>• Drop a .gguf file from a stick or another computer on this window, or open it.</source>
+        <translation>• 把 U 盘或另一台电脑上的 .gguf 文件拖到此窗口，或打开它。</translation>
+    </message>
+    <message>
+        <source>• Add a folder that has models. LM Studio&apos;s and Ollama&apos;s are found by themselves.</source>
+        <translation>• 添加有模型的文件夹。LM Studio 和 Ollama 的会自动找到。</translation>
+    </message>
+    <message>
+        <source>• Run `make run` once with a connection: it installs the starter, a small model.</source>
+        <translation>• 联网时运行一次 `make run`：它会安装入门模型（一个小模型）。</translation>
+    </message>
+    <message>
         <source>Find a model…</source>
         <translation>查找模型…</translation>
-    </message>
-    <message>
-        <source>Three that fit this computer are suggested; only the download needs a connection</source>
-        <translation>会推荐三个适合这台电脑的模型；只有下载需要网络</translation>
-    </message>
-    <message>
-        <source>There is no model yet. Choose a GGUF file of yours, or find one to download: what fits this computer is suggested. Without a connection, drop a .gguf file from elsewhere on this window.</source>
-        <translation>还没有模型。请选择您的 GGUF 文件，或查找一个来下载：会推荐适合这台电脑的模型。没有网络时，请将别处得到的 .gguf 文件拖到此窗口。</translation>
     </message>
 </context>
 <context>

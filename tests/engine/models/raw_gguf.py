@@ -70,3 +70,13 @@ def llama_pairs(*more: bytes, n_layer: int = 1) -> list[bytes]:
 def model(*more: bytes) -> bytes:
     """A sound llama file with one tensor, and more pairs."""
     return gguf(llama_pairs(*more), [tensor("token_embd.weight", (64, 4))], data=bytes(1024))
+
+
+def model_bytes(n_tokens: int = 10, n_layer: int = 1) -> bytes:
+    """A llama model whose header grows with its vocabulary."""
+    pairs = llama_pairs(
+        pair("tokenizer.ggml.tokens", ARRAY, array(STRING, [f"token {number}" for number in range(n_tokens)])),
+        pair("tokenizer.ggml.scores", ARRAY, array(F32, [0.0] * n_tokens)),
+        n_layer=n_layer,
+    )
+    return gguf(pairs, [tensor("token_embd.weight", (64, 100_000))], data=bytes(64 * 100_000 * 4))

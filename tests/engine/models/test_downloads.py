@@ -58,6 +58,26 @@ def test_a_server_that_always_cuts_is_given_up(server: HubServer, hub: Hub, mode
     assert not (tmp_path / "o" / "n" / "m.gguf").exists()
 
 
+def test_a_hub_that_wants_a_long_pause_is_not_asked_again(
+    server: HubServer, hub: Hub, model: RemoteModel, tmp_path: Path
+) -> None:
+    server.status, server.status_headers = 429, {"Retry-After": "3600"}
+    server.requests.clear()
+    with pytest.raises(EngineError) as raised:
+        fetch(hub, model, tmp_path)
+    assert raised.value.code is ErrorCode.HUB_BUSY
+    assert len(server.requests) == 1
+
+
+def test_a_hub_that_wants_a_short_pause_gets_it(
+    server: HubServer, hub: Hub, model: RemoteModel, tmp_path: Path
+) -> None:
+    server.status, server.status_headers, server.n_refused = 429, {"Retry-After": "1"}, 1
+    began = time.monotonic()
+    assert fetch(hub, model, tmp_path).read_bytes() == CONTENT
+    assert time.monotonic() - began >= 1
+
+
 def test_without_ranges_the_rest_is_still_right(
     server: HubServer, hub: Hub, model: RemoteModel, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -14,8 +15,8 @@ from typing import Any
 import pytest
 
 from engine.errors import EngineError, ErrorCode
-from engine.models.gguf import read_model_info
 from engine.models.hub import Hub
+from engine.models.hub_busy import HubBusyError
 from engine.models.remote import (
     Reference,
     RemoteFile,
@@ -27,7 +28,7 @@ from engine.models.remote import (
     parse_reference,
 )
 from engine.models.remote_header import HeaderFolder
-from tests.engine.models.raw_gguf import ARRAY, F32, STRING, array, gguf, llama_pairs, pair, tensor
+from tests.engine.models.raw_gguf import model_bytes
 from tests.hub_server import COMMIT, TOKEN, HubServer, hub_server
 
 
@@ -224,6 +225,30 @@ def test_other_refusals(server: HubServer, hub: Hub, status: int, code: ErrorCod
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "seconds"),
+    [
+        ("Retry-After", "17", 17),
+        ("Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT", None),
+        ("Retry-After", "-5", None),
+        ("Retry-After", "9" * 8, 86_400),
+        ("Retry-After", "9" * 5000, None),
+        ("RateLimit", '"api";r=0;t=55', 55),
+        ("RateLimit", "nonsense", None),
+    ],
+)
+def test_a_hub_says_how_long_it_wants_to_be_left_alone(
+    server: HubServer, hub: Hub, name: str, value: str, seconds: int | None
+) -> None:
+    server.status, server.status_headers = 429, {name: value}
+    error = refused(hub, Reference("o/n"))
+    assert isinstance(error, HubBusyError)
+    assert error.retry_after_s == seconds
+    assert f"{seconds} s" in error.message if seconds is not None else "few minutes" in error.message
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.code, again.message, again.retry_after_s) == (ErrorCode.HUB_BUSY, error.message, seconds)
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         b"",
@@ -302,82 +327,6 @@ def test_a_mirror(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_name_that_is_none(hub: Hub) -> None:
     assert refused(hub, Reference("o/-.-")).code is ErrorCode.HUB_NAME_INVALID
-
-
-# --- headers ---
-
-
-def model_bytes(n_tokens: int = 10, n_layer: int = 1) -> bytes:
-    """A llama model whose header grows with its vocabulary."""
-    pairs = llama_pairs(
-        pair("tokenizer.ggml.tokens", ARRAY, array(STRING, [f"token {number}" for number in range(n_tokens)])),
-        pair("tokenizer.ggml.scores", ARRAY, array(F32, [0.0] * n_tokens)),
-        n_layer=n_layer,
-    )
-    return gguf(pairs, [tensor("token_embd.weight", (64, 100_000))], data=bytes(64 * 100_000 * 4))
-
-
-@pytest.mark.parametrize("knows_ranges", [True, False])
-@pytest.mark.parametrize("n_tokens", [10, 120_000])
-def test_a_header_costs_its_own_bytes(
-    server: HubServer, hub: Hub, tmp_path: Path, n_tokens: int, knows_ranges: bool
-) -> None:
-    content = model_bytes(n_tokens)
-    server.add("o/n", {"m.gguf": content})
-    server.knows_ranges = knows_ranges
-    model = hub.repo(Reference("o/n")).models[0]
-    headers = HeaderFolder(tmp_path / "headers")
-    path = headers.fetch(hub, model)
-    assert server.requests[-1][1]["Accept-Encoding"] == "identity", "compressed bytes have other places"
-    info = read_model_info(path)
-    assert (info.n_layer, info.n_vocab, info.size_bytes) == (1, n_tokens, len(content))
-    n_header = len(content) - 64 * 100_000 * 4
-    assert path.read_bytes()[:n_header] == content[:n_header]
-    assert path.stat().st_blocks * 512 < n_header + (3 << 20)
-    if knows_ranges:
-        assert server.n_bytes_sent <= max(2 * n_header, n_header + (1 << 20))
-    n_asked = len(server.requests)
-    assert headers.fetch(hub, model) == path
-    assert len(server.requests) == n_asked
-    headers.close()
-    assert list((tmp_path / "headers").iterdir()) == []
-
-
-def test_headers_of_another_window_stay_and_those_of_ended_ones_go(server: HubServer, hub: Hub, tmp_path: Path) -> None:
-    server.add("o/n", {"m.gguf": model_bytes()})
-    model = hub.repo(Reference("o/n")).models[0]
-    left = tmp_path / "headers" / "left by a crash"
-    left.mkdir(parents=True)
-    first, second = HeaderFolder(tmp_path / "headers"), HeaderFolder(tmp_path / "headers")
-    path = first.fetch(hub, model)
-    assert not left.exists()
-    second.close()
-    HeaderFolder(tmp_path / "headers").close()
-    assert path.is_file()
-    first.close()
-
-
-def test_the_header_of_a_model_in_shards(
-    server: HubServer, hub: Hub, tmp_path: Path, tiny_model: Callable[..., Path]
-) -> None:
-    first = tiny_model(max_tensors_per_shard=8)
-    shards = sorted(first.parent.glob(f"{first.name[:-20]}*.gguf"))
-    server.add("o/n", {shard.name: shard.read_bytes() for shard in shards})
-    model = hub.repo(Reference("o/n")).models[0]
-    info = read_model_info(HeaderFolder(tmp_path / "headers").fetch(hub, model))
-    assert len(info.files) == len(shards)
-
-
-@pytest.mark.parametrize("content", [b"<html>Sign in</html>", b"", model_bytes()[:300]])
-def test_what_is_no_model_leaves_no_header(server: HubServer, hub: Hub, tmp_path: Path, content: bytes) -> None:
-    server.add("o/n", {"m.gguf": model_bytes()})
-    model = hub.repo(Reference("o/n")).models[0]
-    server.content_instead = content
-    headers = HeaderFolder(tmp_path / "headers")
-    with pytest.raises(EngineError):
-        headers.fetch(hub, model)
-    headers.close()
-    assert not [path for path in (tmp_path / "headers").rglob("*") if path.is_file()]
 
 
 def test_no_token_in_any_log(server: HubServer, hub: Hub, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,52 @@
+"""Says how far a download is, and what has become of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app import i18n
+from app.models.fit_words import FitWords
+from engine.models.downloads import Download, DownloadState
+
+MINUTE_S, HOUR_S = 60, 3600
+
+translate = QCoreApplication.translate
+
+
+def progress(download: Download) -> str:
+    """Bytes, speed and the time that is left."""
+    done, total = i18n.bytes_text(download.n_done), i18n.bytes_text(download.n_total)
+    if download.state is DownloadState.DONE:
+        return total
+    parts = [translate("DownloadsPage", "{0} of {1}").format(done, total)]
+    if download.bytes_per_second:
+        speed = i18n.bytes_text(download.bytes_per_second)
+        parts.append(translate("DownloadsPage", "{0} per second").format(speed))
+    if download.seconds_left is not None:
+        parts.append(_time_left(download.seconds_left))
+    return " · ".join(parts)
+
+
+def state(download: Download, problem: str) -> FitWords:
+    """What goes on; ``problem`` is the sentence of one that failed."""
+    match download.state:
+        case DownloadState.WAITING:
+            return FitWords(translate("DownloadsPage", "Waits for its turn"), "text_3")
+        case DownloadState.CHECKING:
+            return FitWords(translate("DownloadsPage", "Checking what is there already"), "text_3")
+        case DownloadState.PAUSED:
+            return FitWords(translate("DownloadsPage", "Paused"), "warning")
+        case DownloadState.FAILED:
+            return FitWords(problem, "danger")
+        case DownloadState.DONE:
+            return FitWords(translate("DownloadsPage", "Complete, and its checksum is right"), "success")
+        case _:
+            return FitWords("", "text_3")
+
+
+def _time_left(seconds: float) -> str:
+    if seconds < MINUTE_S:
+        return translate("DownloadsPage", "less than a minute left")
+    if seconds < HOUR_S:
+        return translate("DownloadsPage", "{0} min left").format(i18n.number(round(seconds / MINUTE_S)))
+    return translate("DownloadsPage", "{0} hours left").format(i18n.number(seconds / HOUR_S, 1))

@@ -1,0 +1,165 @@
+"""The cards of models to begin with: one that is here already, and one that can be downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+
+from app import i18n
+from app.models import download_words
+from app.models.fit_words import FitWords
+from app.models.model_card import ModelCard
+from app.theme import Theme
+from engine.models.downloads import Download, DownloadState
+from engine.models.library import LibraryModel
+from engine.models.suggestions import CPU_BYTES_PER_S, N_CTX, Purpose, Suggested
+
+
+class FirstCard(ModelCard):
+    """A model to begin with."""
+
+    def render_words(self) -> None:
+        """Say everything in the language in force."""
+        raise NotImplementedError
+
+
+class FoundCard(FirstCard):
+    """A model that is on this computer."""
+
+    def __init__(self, theme: Theme, model: LibraryModel, open_model: Callable[[str], object]) -> None:
+        super().__init__(theme, model.name)
+        self._model = model
+        path = str(model.path)
+        self.title.set_line(model.name, path)
+        self._open = self.add_button("openFirst", lambda: open_model(path), "primary")
+        self.render_words()
+
+    def render_words(self) -> None:
+        """Its size, and where it lies."""
+        info = self._model.info
+        facts = [info.quantization, i18n.bytes_text(info.size_bytes)] if info is not None else []
+        self.set_facts(" · ".join([*facts, str(self._model.path.parent)]))
+        self._open.setText(self.tr("Open"))
+        self._open.setToolTip(self.tr("Load it with settings that fit the free memory"))
+
+
+class SuggestedCard(FirstCard):
+    """A model that can be downloaded, on its way, or here. Pausing and resuming carry the key of its download."""
+
+    download_wanted = Signal(object)
+    pause_wanted = Signal(str)
+    resume_wanted = Signal(str)
+    open_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, suggested: Suggested, *, is_first: bool) -> None:
+        super().__init__(theme, suggested.model.name)
+        self.model = suggested.model
+        self._suggested = suggested
+        self._free_bytes = 0
+        self._download: Download | None = None
+        self._problem = ""
+        self._is_asking = False
+        kind = "primary" if is_first else ""
+        self._get = self.add_button("downloadFirst", lambda: self.download_wanted.emit(self.model), kind)
+        self._pause = self.add_button("pauseFirst", lambda: self.pause_wanted.emit(self._key))
+        self._resume = self.add_button("resumeFirst", lambda: self.resume_wanted.emit(self._key))
+        self._open = self.add_button("openFirst", lambda: self.open_wanted.emit(self._path), "primary")
+        self.render_words()
+
+    @property
+    def _key(self) -> str:
+        return self._download.key if self._download is not None else ""
+
+    @property
+    def _path(self) -> str:
+        return str(self._download.path) if self._download is not None else ""
+
+    def set_free(self, gpu_bytes: int, ram_bytes: int) -> None:
+        """What is free where it would go."""
+        self._free_bytes = gpu_bytes if self._suggested.is_on_gpu else ram_bytes
+        self.render_words()
+
+    def set_asking(self) -> None:
+        """The hub is asked for it."""
+        self._is_asking, self._problem = True, ""
+        self.render_words()
+
+    def set_problem(self, sentence: str) -> None:
+        """Why it could not begin."""
+        self._is_asking, self._problem = False, sentence
+        self.render_words()
+
+    def set_download(self, download: Download | None, problem: str) -> None:
+        """How far it is; None where it is no download."""
+        if download is not None:
+            self._is_asking, self._problem = False, problem
+        self._download = download
+        self.render_words()
+
+    def render_words(self) -> None:
+        """What it is, and either whether it fits or how far it is."""
+        download = self._download
+        state = download.state if download is not None else None
+        size = i18n.bytes_text(self.model.size_bytes)
+        self.set_facts(f"{size} · {self._purpose()}")
+        self._get.setVisible(download is None)
+        self._get.setEnabled(not self._is_asking)
+        self._pause.setVisible(state in (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING))
+        self._resume.setVisible(state in (DownloadState.PAUSED, DownloadState.FAILED))
+        self._open.setVisible(state is DownloadState.DONE)
+        self._get.setText(self.tr("Try again") if self._problem else self.tr("Download"))
+        self._get.setToolTip(self.tr("Download {0}").format(size))
+        self._pause.setText(self.tr("Pause"))
+        self._pause.setToolTip(self.tr("Stop for now; what is there stays"))
+        self._resume.setText(self.tr("Try again") if state is DownloadState.FAILED else self.tr("Resume"))
+        self._resume.setToolTip(self.tr("Go on where it stopped; what is there is checked and kept"))
+        self._open.setText(self.tr("Open"))
+        self._open.setToolTip(self.tr("Load it with settings that fit the free memory"))
+        is_under_way = download is not None and state is not DownloadState.DONE
+        self.set_progress(download.n_done / max(1, download.n_total) if download and is_under_way else None)
+        self.set_fit(self._state(download))
+
+    def _state(self, download: Download | None) -> FitWords:
+        if download is not None:
+            words = download_words.state(download, self._problem)
+            return words if words.line else FitWords(download_words.progress(download), "text_2")
+        if self._problem:
+            return FitWords(self._problem, "danger")
+        return FitWords(self.tr("Asking…"), "text_3") if self._is_asking else self._judgement()
+
+    def _judgement(self) -> FitWords:
+        needed, free = i18n.bytes_text(self.model.needed_bytes), i18n.bytes_text(self._free_bytes)
+        tips = [
+            self.tr("{0} are free. What it takes is worked out from the size of its file, for {1} tokens.").format(
+                free, i18n.number(N_CTX)
+            ),
+            self.tr("It is planned to the byte when it is opened: the context then gets what room there is."),
+            self.tr("Licence: {0}").format(self.model.licence),
+        ]
+        if not self._suggested.fits:
+            words = self.tr("About {0} are needed, and {1} are free: close other programs first")
+            return FitWords(words.format(needed, free), "warning", "\n".join(tips))
+        if self._suggested.is_on_gpu:
+            words = self.tr("Fits on the GPU · takes about {0}")
+            return FitWords(words.format(needed), "success", "\n".join(tips))
+        tips.append(
+            self.tr(
+                "The speed is a guess: for every token a processor reads the whole file, at about {0} per second."
+            ).format(i18n.bytes_text(CPU_BYTES_PER_S))
+        )
+        speed = i18n.number(round(self.model.cpu_tokens_per_s))
+        words = self.tr("Fits, on the processor · takes about {0} · perhaps {1} tokens/s")
+        return FitWords(words.format(needed, speed), "success", "\n".join(tips))
+
+    def _purpose(self) -> str:
+        return {
+            Purpose.ANYWHERE: self.tr("short answers, on any computer"),
+            Purpose.EVERYDAY: self.tr("everyday questions in many languages"),
+            Purpose.ENGLISH: self.tr("everyday questions in English"),
+            Purpose.REASONING: self.tr("thinks before it answers; many languages"),
+            Purpose.WRITING: self.tr("writing and conversation"),
+            Purpose.EXACT: self.tr("mathematics, logic and code"),
+            Purpose.ALL_ROUND: self.tr("knows a lot, writes well, many languages"),
+            Purpose.STRONGEST: self.tr("the strongest here; thinks before it answers"),
+        }[self.model.purpose]
