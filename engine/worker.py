@@ -15,6 +15,7 @@ from collections.abc import Callable
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Protocol
 
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Cancel, Command, Event, Failed, Shutdown
@@ -128,11 +129,25 @@ def run(pipe: Connection, options: EngineOptions) -> None:
         inbox.forget(command)
         if inbox.is_quiet(0):
             session.tell_tiers()
-        is_idle = inbox.is_quiet(IDLE_S)
-        while is_idle:
-            session.work_idle(lambda: not inbox.is_quiet(0))
-            is_idle = session.holds_chats_in_ram and inbox.is_quiet(MEMORY_LOOK_S)
+        use_quiet_time(inbox, session)
     session.close()
+
+
+class IdleWorker(Protocol):
+    """What a session can do while nothing is asked."""
+
+    @property
+    def holds_chats_in_ram(self) -> bool: ...
+
+    def work_idle(self, is_wanted: Callable[[], bool]) -> None: ...
+
+
+def use_quiet_time(inbox: Inbox, session: IdleWorker, first_s: float = IDLE_S, later_s: float = MEMORY_LOOK_S) -> None:
+    """Once nothing is asked for ``first_s``, and then every ``later_s`` while there is something to give back."""
+    is_quiet = inbox.is_quiet(first_s)
+    while is_quiet:
+        session.work_idle(lambda: not inbox.is_quiet(0))
+        is_quiet = session.holds_chats_in_ram and inbox.is_quiet(later_s)
 
 
 def _prepare_for_the_worst() -> None:

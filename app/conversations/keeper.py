@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.chat_session import ChatSession
 from app.conversations.files import Imported, add_chats, export_chats
@@ -23,6 +23,8 @@ SAVE_MS = 400
 """What is said is handed to the disk this long after it was said."""
 UNDO_SECONDS = 60.0
 """How long a deleted chat can be brought back."""
+PURGE_DELAY_MS = 1000
+"""How long after that it is gone for good."""
 
 log = logging.getLogger("kvasir")
 _Result = TypeVar("_Result")
@@ -50,7 +52,9 @@ class ChatKeeper(QObject):
         self._timer.timeout.connect(self.save)
         self._purge_timer = QTimer(self)
         self._purge_timer.setSingleShot(True)
-        self._purge_timer.setInterval(1000 + round(1000 * UNDO_SECONDS))
+        # Others may ring a twentieth too early.
+        self._purge_timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._purge_timer.setInterval(round(1000 * UNDO_SECONDS) + PURGE_DELAY_MS)
         self._purge_timer.timeout.connect(self._purge)
         self._wrote.connect(self._on_wrote)
         self.problem.connect(self._on_problem)
@@ -126,8 +130,7 @@ class ChatKeeper(QObject):
     def delete(self, chat_id: str) -> None:
         """Take a chat out of the list, and out of the file once that can't be undone any more."""
         self.save()
-        self._write(lambda store: store.delete(chat_id))
-        self._purge_timer.start()
+        self._write(lambda store: store.delete(chat_id), lambda _result: self._purge_later())
 
     def restore(self, chat_id: str) -> None:
         """Undo a deletion."""
@@ -204,6 +207,10 @@ class ChatKeeper(QObject):
     def _on_touched(self) -> None:
         if not self._timer.isActive() and not self._is_closed:
             self._timer.start()
+
+    def _purge_later(self) -> None:
+        if not self._is_closed:
+            self._purge_timer.start()
 
     def _purge(self) -> None:
         def done(gone: object) -> None:

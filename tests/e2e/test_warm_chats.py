@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from engine.client import EngineClient
 from engine.messages import (
     ChatTier,
     ChatTiersChanged,
     Finished,
     ForgetAllChats,
     ForgetChat,
+    ForgetOtherChats,
+    ModelUnloaded,
     SetTierBudgets,
     Tier,
 )
@@ -103,6 +106,53 @@ def test_a_restart_finds_chats_on_disk(
     third.client.send(ForgetAllChats())
     wait_for_tiers(third, lambda tiers: not tiers)
     assert not files(folder)
+
+
+@pytest.mark.parametrize("end", [EngineClient.close, EngineClient.unload], ids=["exit", "unload"])
+def test_what_was_said_a_moment_ago_is_on_disk_after_the_end(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path, end: Callable[[EngineClient], None]
+) -> None:
+    folder, model = tmp_path / "snapshots", tiny_model()
+    one = desk(snapshot_folder=str(folder))
+    one.load(model, SMALL)
+    for text, chat_id in ((A, "a"), (B, "b")):
+        one.answer(text, chat_id=chat_id)
+    # Before there was an idle second.
+    assert not files(folder)
+    end(one.client)
+    if end is EngineClient.unload:
+        one.heard.wait(ModelUnloaded)
+    assert len(files(folder)) == 2
+    other = desk(snapshot_folder=str(folder))
+    other.load(model, SMALL)
+    assert is_warm(other.answer(A, chat_id="a"))
+    assert is_warm(other.answer(B, chat_id="b"))
+
+
+def test_a_reload_that_may_end_the_process_finds_chats_on_disk(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    one = desk(snapshot_folder=str(tmp_path))
+    one.load(tiny_model(), SMALL)
+    one.answer(A, chat_id="a")
+    one.load(tiny_model(seed=1), SMALL)
+    assert len(files(tmp_path)) == 1
+
+
+def test_a_new_engine_is_told_which_chats_there_are(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    one = desk(snapshot_folder=str(tmp_path))
+    one.load(tiny_model(), SMALL)
+    for text, chat_id in ((A, "a"), (B, "b")):
+        one.answer(text, chat_id=chat_id)
+    one.client.close()
+    other = desk(snapshot_folder=str(tmp_path))
+    # Also before a model is there.
+    other.client.send(ForgetOtherChats(("b",)))
+    other.load(tiny_model(), SMALL)
+    assert wait_for_tiers(other, bool).keys() == {"b"}
+    assert len(files(tmp_path)) == 1
 
 
 def test_budgets_outlive_the_process(

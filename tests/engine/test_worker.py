@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 
 import pytest
 
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Cancel, Command, Event, Failed, ForgetChat, Generate, LoadModel, Shutdown
-from engine.worker import Inbox, answer
+from engine.worker import Inbox, answer, use_quiet_time
 
 
 @pytest.fixture
@@ -65,6 +65,44 @@ def test_shutdown_stops_what_runs_and_lets_what_waits_be_answered(pipe: tuple[Co
     assert inbox.next() == generate(2)
     assert inbox.is_cancelled(2)
     assert inbox.next() is None
+
+
+class Idler:
+    """A session that keeps chats in RAM until it has been idle so many times."""
+
+    def __init__(self, n_looks: int, then: Callable[[], object] = lambda: None) -> None:
+        self.n_idle = 0
+        self._n_looks = n_looks
+        self._then = then
+
+    @property
+    def holds_chats_in_ram(self) -> bool:
+        return self.n_idle < self._n_looks
+
+    def work_idle(self, is_wanted: Callable[[], bool]) -> None:
+        assert not is_wanted()
+        self.n_idle += 1
+        self._then()
+
+
+def test_an_idle_engine_looks_again_and_again_while_it_keeps_chats_in_ram(pipe: tuple[Connection, Connection]) -> None:
+    inbox = Inbox(pipe[1])
+    one, many = Idler(0), Idler(3)
+    for idler in (one, many):
+        use_quiet_time(inbox, idler, 0.001, 0.001)
+    assert (one.n_idle, many.n_idle) == (1, 3)
+
+
+def test_a_command_ends_the_quiet(pipe: tuple[Connection, Connection]) -> None:
+    ours, theirs = pipe
+    inbox = Inbox(theirs)
+    idler = Idler(100, then=lambda: ours.send(generate(1)))
+    use_quiet_time(inbox, idler, 0.001, 0.001)
+    assert idler.n_idle == 1
+    assert inbox.next() == generate(1)
+    ours.close()
+    use_quiet_time(inbox, idler, 0.001, 0.001)
+    assert idler.n_idle == 1
 
 
 def test_a_client_that_is_gone_ends_everything(pipe: tuple[Connection, Connection]) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
+from app.conversations.store import ChatStore
 from engine.errors import ErrorCode
 from engine.messages import (
     ChatTier,
     ChatTiersChanged,
     EngineLost,
     ForgetAllChats,
+    ForgetChat,
+    ForgetOtherChats,
     LossOutcome,
     SetTierBudgets,
     Tier,
 )
 from engine.settings import TierSettings
+from tests.app.conversations.chats import small
+from tests.app.fake_engine import READY
 
 
 def test_a_chat_says_where_its_cache_is(start_desk, qtbot):
@@ -31,6 +38,52 @@ def test_a_chat_says_where_its_cache_is(start_desk, qtbot):
         assert "3.0 MiB" in model.index_of(chat_id).data(Qt.ItemDataRole.AccessibleTextRole)
     desk.engine.post(EngineLost(-9, LossOutcome.RESTARTED, ErrorCode.ENGINE_CRASHED, "It ended.", "", ()))
     qtbot.waitUntil(lambda: model.badge(chat_id) is None)
+
+
+def forgotten(desk):
+    return [command.chat_id for command in desk.engine.sent if isinstance(command, ForgetChat)]
+
+
+def test_every_new_engine_hears_which_chats_there_are(start_desk, qtbot, tmp_path):
+    store = ChatStore(tmp_path / "chats.db")
+    store.add([small("a"), small("b"), small("c")])
+    # Can still be undone in another window.
+    store.delete("b")
+    store.close()
+    desk = start_desk()
+    qtbot.waitUntil(lambda: any(isinstance(command, ForgetOtherChats) for command in desk.engine.sent))
+    desk.engine.sent.clear()
+    desk.engine.post(READY)
+    qtbot.waitUntil(lambda: any(isinstance(command, ForgetOtherChats) for command in desk.engine.sent))
+    assert {"a", "b", "c"} <= set(desk.engine.last(ForgetOtherChats).chat_ids)
+    assert not forgotten(desk)
+
+
+def test_chats_that_can_not_be_read_are_not_taken_for_none(start_desk, qtbot, monkeypatch):
+    def fail(_store):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(ChatStore, "ids", fail)
+    desk = start_desk()
+    desk.send("Hi")
+    qtbot.waitUntil(lambda: desk.engine.request is not None)
+    assert not any(isinstance(command, ForgetOtherChats) for command in desk.engine.sent)
+
+
+def test_a_deleted_chat_is_forgotten_once_that_can_not_be_undone(start_desk, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr("app.conversations.keeper.UNDO_SECONDS", 0.05)
+    monkeypatch.setattr("app.conversations.keeper.PURGE_DELAY_MS", 1)
+    store = ChatStore(tmp_path / "chats.db")
+    store.add([small("a"), small("b"), small("c")])
+    store.close()
+    desk = start_desk(loads_by_hand=True, is_loaded=False)
+    qtbot.waitUntil(lambda: desk.program.sidebar.model.index_of("a").isValid())
+    desk.program.desk.delete("a")
+    qtbot.waitUntil(lambda: forgotten(desk) == ["a"])
+    desk.program.desk.delete("b")
+    desk.program.desk.keeper.restore("b")
+    desk.program.desk.delete("c")
+    qtbot.waitUntil(lambda: forgotten(desk) == ["a", "c"])
 
 
 def test_budgets_and_emptying_reach_the_engine(start_desk, qtbot):
