@@ -207,7 +207,7 @@ SETTING_WORDS = (
     QT_TRANSLATE_NOOP("Settings", "Ignore the end of the turn"),
     QT_TRANSLATE_NOOP("Settings", "Goes on after the model wants to stop; for measurements."),
     QT_TRANSLATE_NOOP("Settings", "Chats kept in RAM (MiB)"),
-    QT_TRANSLATE_NOOP("Settings", "Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose cache is larger than this is not kept; 0 keeps none."),
+    QT_TRANSLATE_NOOP("Settings", "Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose cache is larger than this is kept on disk alone. Fewer are kept while other programs need the memory."),
     QT_TRANSLATE_NOOP("Settings", "MiB"),
     QT_TRANSLATE_NOOP("Settings", "Chats kept on disk (GiB)"),
     QT_TRANSLATE_NOOP("Settings", "Room for the same on disk, where they outlive the program. What was used longest ago is deleted first; 0 keeps none."),

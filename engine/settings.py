@@ -609,7 +609,7 @@ class TierSettings:
         1024,
         "Chats kept in RAM (MiB)",
         "Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose "
-        "cache is larger than this is not kept; 0 keeps none.",
+        "cache is larger than this is kept on disk alone. Fewer are kept while other programs need the memory.",
         group=_TIERS,
         applies=Applies.LIVE,
         unit="MiB",

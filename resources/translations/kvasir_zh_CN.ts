@@ -3006,8 +3006,8 @@
         <translation>保留在内存中的对话（MiB）</translation>
     </message>
     <message>
-        <source>Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose cache is larger than this is not kept; 0 keeps none.</source>
-        <translation>用于保留未打开对话的缓存的内存，再次打开只需几毫秒。缓存大于此值的对话不保留；0 表示都不保留。</translation>
+        <source>Memory for the caches of chats that are not open, so that opening one again takes milliseconds. A chat whose cache is larger than this is kept on disk alone. Fewer are kept while other programs need the memory.</source>
+        <translation>用于保留未打开对话的缓存的内存，再次打开只需几毫秒。缓存大于此值的对话只保留在磁盘上。其他程序需要内存时，保留的对话会减少。</translation>
     </message>
     <message>
         <source>MiB</source>
