@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +23,7 @@ from engine.messages import (
     SetTierBudgets,
     Tier,
 )
-from engine.settings import CacheType, TierSettings
+from engine.settings import CacheType, FlashAttention, RopeScaling, TierSettings
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import Desk
 
@@ -64,6 +67,40 @@ def test_switching_and_reloading_and_forgetting(desk: Callable[..., Desk], tiny_
     assert is_warm(one.answer(B, chat_id="b"))
     one.client.send(ForgetChat("a"))
     assert not is_warm(one.answer(A, chat_id="a"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"type_k": CacheType.Q8_0},
+        {"type_v": CacheType.F32},
+        {"flash_attn": FlashAttention.OFF},
+        {"rope_freq_base": 20_000.0},
+        {"rope_freq_scale": 0.5},
+        {"rope_scaling": RopeScaling.LINEAR},
+        {"swa_full": True},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_nothing_is_restored_into_a_context_whose_k_and_v_would_be_others(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    one, model = desk(snapshot_folder=str(tmp_path / "snapshots")), tmp_path / "model.gguf"
+    shutil.copy(tiny_model(arch="gemma3"), model)
+
+    def n_reused() -> int:
+        return one.answer(A, chat_id="a").stats.n_reused
+
+    one.load(model, SMALL)
+    assert n_reused() == 0
+    one.load(model, replace(SMALL, **changed))
+    assert n_reused() == 0
+    one.load(model, SMALL)
+    assert n_reused() > 0
+    # The same bytes, written again.
+    os.utime(model, ns=(1, 1))
+    one.load(model, SMALL)
+    assert n_reused() == 0
 
 
 def test_another_model_of_the_same_shape_gets_none_of_it(
