@@ -24,6 +24,7 @@ from app.conversations.sidebar import Sidebar
 from app.conversations.writer import StoreProblem, StoreProblemKind
 from app.engine_session import EngineSession
 from app.notices import Level, Notices
+from app.other_windows import OtherWindows
 from app.settings.preferences import PreferencesStore
 from app.settings.sampling_panel import SamplingPanel
 from app.turn_actions import TurnActions
@@ -33,6 +34,7 @@ from engine.settings import SamplingSettings
 SIDEBAR_MENU = ("search_chats", "import_chats", "export_chats")
 _LEVELS = {
     StoreProblemKind.DAMAGED: Level.WARNING,
+    StoreProblemKind.EXCHANGED: Level.WARNING,
     StoreProblemKind.FROM_THE_FUTURE: Level.WARNING,
     StoreProblemKind.DISK_FULL: Level.ERROR,
     StoreProblemKind.NOT_WRITABLE: Level.ERROR,
@@ -68,6 +70,9 @@ class ChatDesk(QObject):
         self.keeper = ChatKeeper(path, chat, self)
         self.keeper.problem.connect(self._on_problem)
         self.keeper.chats_changed.connect(self._on_chats_changed)
+        self.others = OtherWindows(self.keeper, chat, turn_actions.transcript, notices)
+        self.others.wrote.connect(self._on_chats_changed)
+        self.others.settings_changed.connect(self._on_opened)
         self._file_read.connect(self._on_file_read)
         self._file_written.connect(self._on_file_written)
         chat.opened.connect(self._on_opened)
@@ -320,6 +325,9 @@ class ChatDesk(QObject):
                 "The file of the chats was damaged. %Ln message(s) were brought over; the old file is {0}.",
                 "",
                 problem.n_messages,
+            ),
+            StoreProblemKind.EXCHANGED: self.tr(
+                "The file of the chats was put aside or exchanged. What is open here is kept in the new one: {0}."
             ),
             StoreProblemKind.FROM_THE_FUTURE: self.tr(
                 "The chats were written by a newer Kvasir, so this one leaves them alone and keeps nothing. "

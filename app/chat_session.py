@@ -252,13 +252,14 @@ class ChatSession(QObject):
 
     def _show(self, at: int | None = None) -> None:
         """Show the open version from the beginning on, and go to a turn, or to the end."""
-        self._transcript.set_turns([self._shown(turn) for turn in self.conversation.shown_turns()])
+        self._transcript.set_turns([self.shown(turn) for turn in self.conversation.shown_turns()])
         if at is not None:
             self._transcript.scroll_to_turn(str(at))
         self._composer.set_busy(self.conversation.request_id is not None)
         self.changed.emit()
 
-    def _shown(self, turn: Turn) -> turns.Turn:
+    def shown(self, turn: Turn) -> turns.Turn:
+        """A turn of the open chat as the transcript shows it."""
         return self._display.shown(self.conversation, turn, self.settings.sampling, self._session.status.facts)
 
     # Requests
@@ -281,7 +282,7 @@ class ChatSession(QObject):
             self._transcript.remove_turns_from(str(edited))
             self._end_editing(restore=False)
         turn = self.conversation.add_user(text, attachments)
-        self._transcript.append_turn(self._shown(turn))
+        self._transcript.append_turn(self.shown(turn))
         self._composer.clear()
         self._answer()
 
@@ -290,7 +291,7 @@ class ChatSession(QObject):
         messages = self._messages()
         self._sent.remember(self.conversation, self.settings.system_prompt)
         turn = self.conversation.begin_answer(request_id)
-        self._transcript.append_turn(self._shown(turn))
+        self._transcript.append_turn(self.shown(turn))
         self._generate(request_id, messages)
 
     def _generate(self, request_id: int, messages: tuple[Message, ...], *, continue_last: bool = False) -> None:
@@ -355,9 +356,8 @@ class ChatSession(QObject):
             turn_id = chat.conversation.receive(event)
             if turn_id is not None:
                 if chat is self._open:
-                    is_reasoning = event.kind is TextKind.REASONING
-                    text, reasoning = ("", event.text) if is_reasoning else (event.text, "")
-                    self._transcript.append_text(str(turn_id), text, reasoning)
+                    texts = ("", event.text) if event.kind is TextKind.REASONING else (event.text,)
+                    self._transcript.append_text(str(turn_id), *texts)
                 self.touched.emit()
 
     def _on_failed(self, event: Failed) -> None:

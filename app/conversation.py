@@ -38,15 +38,19 @@ class Conversation:
     def __init__(self, chat_id: str, turns: Iterable[Turn] = (), model: str = "") -> None:
         self.chat_id = chat_id
         self.model = model
+        self._dirty: set[int] = set()
+        self._rechosen: set[int] = set()
+        self._deleted: set[int] = set()
+        self._answer: _Answer | None = None
+        self._read(turns)
+
+    def _read(self, turns: Iterable[Turn]) -> None:
         self._all = {turn.id: turn for turn in healed(turns)}
         self._versions: dict[int | None, list[int]] = {}
         for turn in self._all.values():
             self._versions.setdefault(turn.parent, []).append(turn.id)
         self._chosen = {turn.parent: turn.id for turn in self._all.values() if turn.is_chosen}
         self._path: list[int] = []
-        self._dirty: set[int] = set()
-        self._deleted: set[int] = set()
-        self._answer: _Answer | None = None
         self._extend()
 
     @property
@@ -196,6 +200,7 @@ class Conversation:
             self._chosen.pop(turn.id, None)
         self._deleted |= gone
         self._dirty -= gone
+        self._rechosen -= gone
         versions = self._versions[parent]
         if versions:
             self._choose(parent, versions[-1] if self._chosen.get(parent) in gone else self._chosen[parent])
@@ -216,10 +221,26 @@ class Conversation:
 
     def take_changes(self) -> Changes:
         """What changed since this was last asked; an answer under way as far as it has come."""
-        saved = tuple(self._as_kept(self._all[turn_id]) for turn_id in sorted(self._dirty))
+        kept = {turn_id: self._as_kept(self._all[turn_id]) for turn_id in sorted(self._dirty | self._rechosen)}
+        saved = tuple(turn for turn_id, turn in kept.items() if turn_id in self._dirty)
+        chosen = tuple((turn_id, turn.is_chosen) for turn_id, turn in kept.items() if turn_id not in self._dirty)
         deleted = tuple(sorted(self._deleted))
-        self._dirty, self._deleted = set(), set()
-        return Changes(saved, deleted)
+        self._dirty, self._rechosen, self._deleted = set(), set(), set()
+        return Changes(saved, deleted, chosen)
+
+    def can_take_in(self) -> bool:
+        """Whether no word of this window is on its way: nothing is being answered, and all changes were taken."""
+        return self._answer is None and not (self._dirty or self._rechosen or self._deleted)
+
+    def take_in(self, turns: Iterable[Turn]) -> bool:
+        """Go on from what is kept, where another window may have written; whether that is anything new."""
+        if not self.can_take_in():
+            raise ValueError("what this window said is not kept yet")
+        fresh = healed(turns)
+        if tuple(fresh) == self.kept_turns():
+            return False
+        self._read(fresh)
+        return True
 
     def touch_all(self) -> None:
         """Count every turn as changed: the file it was kept in is a new one."""
@@ -249,7 +270,7 @@ class Conversation:
     def _choose(self, parent: int | None, turn_id: int) -> None:
         if self._chosen.get(parent) != turn_id:
             self._chosen[parent] = turn_id
-            self._dirty.update(self._versions[parent])
+            self._rechosen.update(self._versions[parent])
         cut = 0 if parent is None else self._path.index(parent) + 1 if parent in self._path else len(self._path)
         del self._path[cut:]
         self._extend()

@@ -28,7 +28,7 @@ class TurnActions(QObject):
     def __init__(self, chat: ChatSession, transcript: Transcript, composer: Composer) -> None:
         super().__init__(chat)
         self._chat = chat
-        self._transcript = transcript
+        self.transcript = transcript
         self._display = TurnDisplay(self)
         composer.edit_last_requested.connect(self.edit_last)
         transcript.set_actions(self._actions_of)
@@ -43,7 +43,7 @@ class TurnActions(QObject):
     def _say_again(self) -> None:
         """In another language."""
         chat = self._chat
-        self._transcript.set_words(self._display.words(chat.conversation.shown_turns(), chat.settings.sampling))
+        self.transcript.set_words(self._display.words(chat.conversation.shown_turns(), chat.settings.sampling))
 
     def edit_last(self) -> None:
         """Put the person's last message into the composer; sent again, it becomes another version."""

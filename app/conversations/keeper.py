@@ -220,7 +220,7 @@ class ChatKeeper(QObject):
         self._write(lambda store: store.purge(UNDO_SECONDS), done)
 
     def _on_problem(self, problem: StoreProblem) -> None:
-        if problem.kind is StoreProblemKind.DAMAGED:
+        if problem.kind in (StoreProblemKind.DAMAGED, StoreProblemKind.EXCHANGED):
             if self._reader is not None:
                 self._reader.close()
                 self._reader = None

@@ -111,13 +111,17 @@ class Preset:
 
 @dataclass(frozen=True)
 class Changes:
-    """What happened to the turns of a chat since it was last saved."""
+    """What happened to the turns of a chat since it was last saved.
+
+    ``chosen`` are (id, is_chosen) of turns of which nothing else changed: another window may have written on in them.
+    """
 
     saved: tuple[Turn, ...] = ()
     deleted: tuple[int, ...] = ()
+    chosen: tuple[tuple[int, bool], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.saved or self.deleted)
+        return bool(self.saved or self.deleted or self.chosen)
 
 
 @dataclass(frozen=True)

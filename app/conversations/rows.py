@@ -50,8 +50,9 @@ def chat_values(chat: Chat) -> tuple[Any, ...]:
     return (chat.id, title, int(chat.is_named), int(chat.is_pinned), created, changed, clean(settings), draft)
 
 
-def turn_of(row: sqlite3.Row) -> Turn:
-    """The turn in a row of the columns TURN. What makes no sense in a field is left out, the text never."""
+def turn_of(row: sqlite3.Row, *, is_live: bool = False) -> Turn:
+    """The turn in a row of the columns TURN. What makes no sense in a field is left out, the text never. With
+    ``is_live`` an answer may be being written at this moment."""
     attachments = attachments_of(_list(row["attachments"]))
     role = cast("Role", row["role"] if row["role"] in ROLES else "user")
     typed = row["text"]
@@ -59,7 +60,7 @@ def turn_of(row: sqlite3.Row) -> Turn:
     return Turn(
         id=row["id"],
         message=Message(role, text, row["reasoning"], unpack(row["token_ids"]), are_foreign(row["token_ids"])),
-        state=state_of(row["state"]),
+        state=state_of(row["state"], is_live=is_live),
         reason=reason_of(row["reason"]),
         stats=stats_of(_object(row["stats"])),
         moment=moment_of(row["created"]),
@@ -137,9 +138,9 @@ def attachments_of(plain: list[Any]) -> tuple[Attachment, ...]:
     return tuple(Attachment(str(one.get("name", "")), str(one.get("text", ""))) for one in entries)
 
 
-def state_of(word: object) -> TurnState:
+def state_of(word: object, *, is_live: bool = False) -> TurnState:
     """The state with this name. An answer that was being written when the program ended has failed."""
-    states = {state.value: state for state in TurnState if state is not TurnState.STREAMING}
+    states = {state.value: state for state in TurnState if is_live or state is not TurnState.STREAMING}
     return states.get(str(word), TurnState.FAILED)
 
 

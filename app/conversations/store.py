@@ -54,9 +54,17 @@ class ChatStore:
             for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
                 self._connection.execute(f"PRAGMA {pragma}")
             migrate(self._connection)
+            self._file = path.stat()
         except BaseException:
             self._connection.close()
             raise
+
+    def is_in_place(self) -> bool:
+        """Whether the file that is open is the one at the path; another window may have put it aside as damaged."""
+        try:
+            return os.path.samestat(self.path.stat(), self._file)
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Close the file."""

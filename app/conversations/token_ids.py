@@ -32,4 +32,4 @@ def unpack(packed: bytes | None) -> tuple[int, ...] | None:
 
 def are_foreign(packed: bytes | None) -> bool:
     """Whether the ids came out of a file."""
-    return bool(packed) and bool(packed[0] & _FOREIGN)
+    return packed is not None and len(packed) > 0 and bool(packed[0] & _FOREIGN)

@@ -26,6 +26,7 @@ class StoreProblemKind(StrEnum):
     """What became of the chats' file."""
 
     DAMAGED = "damaged"
+    EXCHANGED = "exchanged"
     FROM_THE_FUTURE = "from_the_future"
     DISK_FULL = "disk_full"
     NOT_WRITABLE = "not_writable"
@@ -123,16 +124,26 @@ class ChatWriter:
         if not self._is_usable:
             return None
         try:
-            if self._store is None:
-                self._store = ChatStore(self._path)
-            return job(self._store)
+            return job(self._open())
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
             return self._salvage_and_run(job, error)
 
+    def _open(self) -> ChatStore:
+        if self._store is not None and not self._store.is_in_place():
+            self._store.close()
+            self._store = None
+            self._on_problem(StoreProblem(StoreProblemKind.EXCHANGED, self._path))
+        if self._store is None:
+            self._store = ChatStore(self._path)
+        return self._store
+
     def _salvage_and_run(self, job: Job, error: sqlite3.Error) -> object:
         if self._store is not None:
+            if not self._store.is_in_place():
+                # Another window was quicker.
+                return job(self._open())
             self._store.close()
             self._store = None
         found = salvage(self._path)

@@ -677,7 +677,7 @@
     </message>
     <message>
         <source>The file of the chats was put aside or exchanged. What is open here is kept in the new one: {0}.</source>
-        <translation type="unfinished"></translation>
+        <translation>存放对话的文件被移走或替换了。此处打开的内容已保存到新文件：{0}。</translation>
     </message>
     <message>
         <source>The chats were written by a newer Kvasir, so this one leaves them alone and keeps nothing. Update Kvasir to see them.</source>
@@ -2153,7 +2153,7 @@
     <name>OtherWindows</name>
     <message>
         <source>This chat was deleted in another window. It is kept again once you go on with it.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话已在另一个窗口中删除。继续对话后会重新保存。</translation>
     </message>
 </context>
 <context>

@@ -27,6 +27,8 @@ N_CHATS = int(os.environ.get("CHATS", "5000"))
 N_MESSAGES = 200
 N_WORDS = 30_000
 REPEATS = 5
+CHINESE = 4
+"""Every n-th chat is in Chinese."""
 
 
 class Prose:
@@ -38,17 +40,25 @@ class Prose:
         self.words = ["".join(self.chance.choices(letters, k=self.chance.randint(2, 10))) for _ in range(N_WORDS)]
         self.weights = list(accumulate(1 / (rank + 2) for rank in range(N_WORDS)))
 
+        # Ideographs are words of their own, and a few of them make most of any Chinese text.
+        self.ideographs = [chr(0x4E00 + 5 * n) for n in range(3500)]
+        self.ideograph_weights = list(accumulate(1 / (rank + 2) for rank in range(len(self.ideographs))))
+
     def text(self) -> str:
         return " ".join(self.chance.choices(self.words, cum_weights=self.weights, k=self.chance.randint(10, 50)))
+
+    def chinese(self) -> str:
+        n_characters = self.chance.randint(30, 150)
+        return "".join(self.chance.choices(self.ideographs, cum_weights=self.ideograph_weights, k=n_characters))
 
 
 def fill(store: ChatStore, prose: Prose) -> None:
     for number in range(N_CHATS):
+        say = prose.chinese if number % CHINESE == 0 else prose.text
         turns = tuple(
-            Turn(i + 1, Message("assistant" if i % 2 else "user", prose.text()), parent=i or None)
-            for i in range(N_MESSAGES)
+            Turn(i + 1, Message("assistant" if i % 2 else "user", say()), parent=i or None) for i in range(N_MESSAGES)
         )
-        store.save(Chat(f"c{number}", prose.text()[:40]), Changes(turns))
+        store.save(Chat(f"c{number}", say()[:40]), Changes(turns))
 
 
 def milliseconds(do) -> float:
@@ -84,7 +94,9 @@ def test_many_chats(qapp: QApplication, tmp_path, capsys):
         "middle": words[500],
         "rare": words[-1],
     }
-    wanted |= {"1 letter": "a", "2 letters": "th", "none": "zzzzq"}
+    wanted |= {"1 letter": "a", "2 letters": "th", "prefix": max(words[:300], key=len)[:5], "none": "zzzzq"}
+    common, middle = prose.ideographs[0], prose.ideographs[400]
+    wanted |= {"1 ideograph": common, "2 ideographs": common + middle, "rare ideograph": prose.ideographs[-1]}
     lines = [
         f"{N_CHATS:,} chats × {N_MESSAGES}, {(tmp_path / 'chats.db').stat().st_size / 2**20:.0f} MiB in {filled:.0f} s"
     ]
