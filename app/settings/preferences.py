@@ -14,14 +14,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from app.settings.kept_values import MAX_KEPT, with_changes, with_newest, without
 from app.settings.setup import Setup, setup_as_json, setup_from_json
-from engine.settings import SamplingSettings, TierSettings, from_mapping, to_mapping
+from engine.settings import PolicySettings, SamplingSettings, TierSettings, from_mapping, to_mapping
 
 FORMAT_VERSION = 1
 MAX_FILE_BYTES = 1_000_000
 MAX_RECENT = 10
 MAX_FOLDERS = 50
-MAX_SETUPS = 100
 MAX_SYSTEM_PROMPT = 200_000
 
 
@@ -59,7 +59,8 @@ class RecentModel:
 class Preferences:
     """Everything that is remembered between two starts; ``last_model`` None is the starter model.
 
-    ``model_folders`` are those beside Kvasir's own that hold models.
+    ``model_folders`` are those beside Kvasir's own that hold models. ``setups`` by file; ``policies`` are those of
+    models whose load is left to Kvasir.
     ``finish_when_left``: an answer goes on being written while another chat is open, instead of being stopped.
     """
 
@@ -78,23 +79,30 @@ class Preferences:
     tiers: TierSettings = field(default_factory=TierSettings)
     log_folder: str | None = None
     setups: Mapping[str, Setup] = field(default_factory=dict)
+    policies: Mapping[str, PolicySettings] = field(default_factory=dict)
     presets: Mapping[str, Setup] = field(default_factory=dict)
 
     def setup(self, path: str | None) -> Setup:
         """What the model of this file was last set to; the defaults for one that never was."""
-        return self.setups.get(path or "", Setup())
+        return self.setups.get(path or "", Setup(policy=self.policies.get(path or "", PolicySettings())))
 
     def with_setup(self, path: str, setup: Setup) -> Preferences:
         """The same with this setup for the model of this file; the ones set longest ago are forgotten."""
-        return replace(self, setups=_with_newest(self.setups, path, setup))
+        return replace(self, setups=with_newest(self.setups, path, setup), policies=without(self.policies, path))
+
+    def with_policy(self, path: str, policy: PolicySettings) -> Preferences:
+        """The same with this policy for the model of this file, and its load left to Kvasir."""
+        others = without(self.policies, path)
+        policies = others if policy == PolicySettings() else with_newest(others, path, policy)
+        return replace(self, setups=without(self.setups, path), policies=policies)
 
     def with_preset(self, name: str, setup: Setup) -> Preferences:
         """The same with a preset of the person's own."""
-        return replace(self, presets=_with_newest(self.presets, name, setup))
+        return replace(self, presets=with_newest(self.presets, name, setup))
 
     def without_preset(self, name: str) -> Preferences:
         """The same without one of the person's own presets."""
-        return replace(self, presets={known: setup for known, setup in self.presets.items() if known != name})
+        return replace(self, presets=without(self.presets, name))
 
     def with_recent(self, model: RecentModel) -> Preferences:
         """The same with this model as the last one and first among the recent ones."""
@@ -105,11 +113,6 @@ class Preferences:
         """The same without this file among the recent ones."""
         kept = tuple(known for known in self.recent_models if known.path != path)
         return replace(self, recent_models=kept)
-
-
-def _with_newest(setups: Mapping[str, Setup], key: str, setup: Setup) -> dict[str, Setup]:
-    others = [(known, value) for known, value in setups.items() if known != key]
-    return dict([*others, (key, setup)][-MAX_SETUPS:])
 
 
 class PreferencesStore:
@@ -155,13 +158,22 @@ class PreferencesStore:
         """Put new preferences in force and write them."""
         if preferences == self._current:
             return
-        self._current = preferences
+        before, self._current = self._current, preferences
         if self._can_write:
-            self._save()
+            self._save(with_changes(self._read_again(before), before, preferences))
 
     def update(self, **changes: Any) -> None:
         """Change single fields."""
         self.set(replace(self._current, **changes))
+
+    def _read_again(self, otherwise: Preferences) -> Preferences:
+        """What the file holds now: another window may have changed other things in it."""
+        try:
+            with self._path.open("rb") as file:
+                content = json.loads(file.read(MAX_FILE_BYTES))
+            return _Reader().preferences(content) if content["version"] == FORMAT_VERSION else otherwise
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return otherwise
 
     def _understand(self, raw: bytes) -> Preferences:
         try:
@@ -201,8 +213,8 @@ class PreferencesStore:
                 shutil.copyfile(kept_as, self._path)
         self._tell(Problem(kind, self._path, kept_as, detail))
 
-    def _save(self) -> None:
-        text = json.dumps(_as_json(self._current), indent=2, ensure_ascii=False) + "\n"
+    def _save(self, preferences: Preferences) -> None:
+        text = json.dumps(_as_json(preferences), indent=2, ensure_ascii=False) + "\n"
         temporary: str | None = None
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -249,6 +261,7 @@ def _as_json(preferences: Preferences) -> dict[str, Any]:
         },
         "tiers": to_mapping(preferences.tiers),
         "setups": [{"path": path, **setup_as_json(setup)} for path, setup in preferences.setups.items()],
+        "policies": [{"path": path, "policy": to_mapping(policy)} for path, policy in preferences.policies.items()],
         "presets": [{"name": name, **setup_as_json(setup)} for name, setup in preferences.presets.items()],
         "log_folder": preferences.log_folder,
     }
@@ -285,6 +298,7 @@ class _Reader:
             tiers=tiers,
             log_folder=self._optional_text(content, "log_folder"),
             setups=self._setups(content, "setups", "path"),
+            policies={path: kept.policy for path, kept in self._setups(content, "policies", "path").items()},
             presets=self._setups(content, "presets", "name"),
         )
 
@@ -294,7 +308,7 @@ class _Reader:
             self._refuse(name, entries)
             return {}
         found: dict[str, Setup] = {}
-        for entry in entries[:MAX_SETUPS]:
+        for entry in entries[:MAX_KEPT]:
             if not isinstance(entry, dict) or not (label := self._text(entry, key, "", 10_000)):
                 self._refuse(name, entry)
                 continue
