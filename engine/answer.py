@@ -75,7 +75,7 @@ class Answer:
         request_id = self._request.request_id
         if self._is_cancelled():
             # Stopped while it waited: the cache stays as it is.
-            nothing = GenerationStats(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, self._seed)
+            nothing = GenerationStats.nothing(self._seed)
             self._emit(Finished(request_id, FinishReason.CANCELLED, nothing, "", "", ()))
             return
         self._emit(RenderStarted(request_id))

@@ -13,6 +13,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from engine import deadlines
 from engine.errors import ErrorCode
 from engine.messages import (
     Cancel,
@@ -23,7 +24,9 @@ from engine.messages import (
     Event,
     Failed,
     Finished,
+    FinishReason,
     Generate,
+    GenerationStats,
     LoadCancelled,
     LoadModel,
     LoadProgress,
@@ -40,17 +43,11 @@ from engine.messages import (
 )
 from engine.options import EngineOptions
 from engine.process import EngineProcess, Run
-from engine.recovery import GAVE_UP, NOT_STARTED, UNLOADED, Recovery, describe_exit
+from engine.recovery import GAVE_UP, NOT_READY, NOT_STARTED, UNLOADED, Recovery, describe_exit
 
 __all__ = ["EngineClient", "EngineOptions", "Recovery"]
 """What a program needs to own an engine; everything it says is in ``engine.messages``."""
 
-RENDER_TIMEOUT_S = 5.0
-"""A chat template is untrusted code: a render that takes longer ends with its process."""
-RENDER_CHARACTERS_PER_S = 50_000
-"""What a slow machine makes tokens of; a chat of millions of characters takes its time with any template."""
-CLOSE_TIMEOUT_S = 3.0
-"""How long a process may take to end after Shutdown before it is killed."""
 LOOK_PERIOD_S = 0.25
 """How often the reader looks at the clock while the process says nothing."""
 LOG_TAIL_BYTES = 16_384
@@ -93,7 +90,7 @@ class EngineClient:
         self._request_ids = itertools.count(1)
         self._reader: threading.Thread | None = None
         self._process: EngineProcess | None = None
-        # What can't be sent yet: there is no process, or it is about to end.
+        # What can't be sent yet: there is no process, it is starting, or it is about to end.
         self._held: collections.deque[Command] = collections.deque()
         self._requests: dict[int, _Request] = {}
         self._cancelled: set[int] = set()
@@ -111,7 +108,8 @@ class EngineClient:
         self._is_ready = self._is_unloading = False
         self._stage: LoadStage | None = None
         self._end_deadline: float | None = None
-        self._render_deadline: float | None = None
+        # When the process must have said something, and what else it is ended for.
+        self._deadline: tuple[float, ErrorCode] | None = None
         self._ended_for: ErrorCode | None = None
         self._start_failure: Failed | None = None
 
@@ -125,7 +123,7 @@ class EngineClient:
             if self._is_closing or (self._reader is not None and not self._has_given_up):
                 return
             self._has_given_up = False
-            self._recovery.note_success()
+            self._recovery.note_new_try()
             self._reader = threading.Thread(target=self._keep_running, name="engine-reader", daemon=True)
             self._reader.start()
 
@@ -168,7 +166,12 @@ class EngineClient:
         self._flush()
 
     def _flush(self) -> None:
-        """Send what is held, up to a Shutdown: what comes after that is for the next process."""
+        """Send what is held, up to a Shutdown: what comes after that is for the next process.
+
+        A process that is starting gets nothing else: it may never come to read it.
+        """
+        if not self._is_ready and not any(isinstance(command, Shutdown) for command in self._held):
+            return
         while self._held and self._process is not None and not self._is_unloading:
             command = self._held.popleft()
             if isinstance(command, Shutdown):
@@ -179,7 +182,7 @@ class EngineClient:
 
     def _shut_down(self, process: EngineProcess) -> None:
         process.send(Shutdown())
-        self._end_deadline = time.monotonic() + CLOSE_TIMEOUT_S
+        self._end_deadline = time.monotonic() + deadlines.CLOSE_TIMEOUT_S
 
     # The reader thread
 
@@ -198,7 +201,7 @@ class EngineClient:
             try:
                 self._read(process)
             finally:
-                exit_code = process.end(CLOSE_TIMEOUT_S)
+                exit_code = process.end(deadlines.CLOSE_TIMEOUT_S)
             if not self._after_death(exit_code):
                 return
 
@@ -211,10 +214,12 @@ class EngineClient:
                 options,
                 excluded_cpu_variants=(*options.excluded_cpu_variants, *recovery.excluded_cpu_variants),
                 without_extra_bufts=options.without_extra_bufts or recovery.without_extra_bufts,
+                without_gpu=options.without_gpu or recovery.without_gpu,
             )
         process = EngineProcess(self._run, options)
         with self._lock:
             self._process = process
+            self._deadline = (time.monotonic() + deadlines.START_TIMEOUT_S, ErrorCode.ENGINE_START_FAILED)
             if self._is_closing:
                 self._shut_down(process)
             self._flush()
@@ -228,7 +233,7 @@ class EngineClient:
             except (EOFError, OSError):
                 return
             with self._lock:
-                events = self._note(event) if event is not None else ()
+                events = self._note(event) if event is not None else self._answer_stopped()
                 self._kill_if_late(process)
             self._tell(events)
 
@@ -240,19 +245,37 @@ class EngineClient:
         now = time.monotonic()
         if self._end_deadline is not None and now > self._end_deadline:
             process.kill()
-        elif self._render_deadline is not None and now > self._render_deadline:
-            self._render_deadline, self._ended_for = None, ErrorCode.TEMPLATE_TIMEOUT
+        elif self._deadline is not None and now > self._deadline[0]:
+            self._ended_for, self._deadline = self._deadline[1], None
             process.kill()
+
+    def _answer_stopped(self) -> tuple[Event, ...]:
+        """A Stop is answered although its request still waits for a process that is starting."""
+        stopped = [
+            command
+            for command in self._held
+            if isinstance(command, LoadModel | Generate) and command.request_id in self._cancelled
+        ]
+        for command in stopped:
+            self._held.remove(command)
+            self._held.remove(Cancel(command.request_id))
+            del self._requests[command.request_id]
+            self._cancelled.discard(command.request_id)
+        return tuple(answer_to_stopped(command) for command in stopped)
 
     def _note(self, event: Event) -> tuple[Event, ...]:
         """Keep the little that is needed to explain a death and to resume after it; what to pass on."""
-        self._render_deadline = None
+        self._deadline = None
         if isinstance(event, RenderStarted):
             request = self._requests.get(event.request_id)
-            self._render_deadline = time.monotonic() + (render_timeout_s(request) if request else RENDER_TIMEOUT_S)
+            chat = request if isinstance(request, Generate | CountTokens) else None
+            self._deadline = (time.monotonic() + deadlines.render_timeout_s(chat), ErrorCode.TEMPLATE_TIMEOUT)
         elif isinstance(event, EngineReady):
             self._is_ready = True
-            self._recovery.note_ready(event)
+            lesson = self._recovery.note_ready(event)
+            self._flush()
+            if lesson is not None:
+                return (event, Notice(NoticeCode.CPU_FALLBACK, lesson))
         elif isinstance(event, LoadProgress):
             self._stage, self._model = event.stage, None
         elif isinstance(event, Failed) and event.request_id is None and not self._is_ready:
@@ -310,13 +333,17 @@ class EngineClient:
             # Would be the same every time.
             return self._give_up(exit_code, failure.code, failure.message, failure.detail)
         advice = self._recovery.after_death(exit_code, self._stage, self._ended_for)
-        if advice.retry_load:
+        if advice.retry:
             # Asked for by nobody: the load, and what waited behind it, goes on in the next process.
-            self._held.extend(self._requests.values())
-            self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
+            if self._is_ready:
+                self._held.extend(self._requests.values())
+                self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
             return ()
         if not advice.restart:
-            return self._give_up(exit_code, ErrorCode.ENGINE_RESTARTS_EXHAUSTED, GAVE_UP, self._log_tail())
+            is_late = self._ended_for is ErrorCode.ENGINE_START_FAILED
+            message = NOT_READY if is_late else GAVE_UP
+            code = ErrorCode.ENGINE_START_FAILED if is_late else ErrorCode.ENGINE_RESTARTS_EXHAUSTED
+            return self._give_up(exit_code, code, message, self._log_tail())
         code = self._ended_for or ErrorCode.ENGINE_CRASHED
         message = describe_exit(exit_code, self._stage, self._ended_for)
         is_load_lost = any(isinstance(request, LoadModel) for request in self._requests.values())
@@ -350,11 +377,12 @@ class EngineClient:
         return read_log_tail(Path(self._options.log_path))
 
 
-def render_timeout_s(request: _Request) -> float:
-    """Seconds that a chat may take to become tokens."""
-    messages = () if isinstance(request, LoadModel) else request.messages
-    n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
-    return RENDER_TIMEOUT_S + n_characters / RENDER_CHARACTERS_PER_S
+def answer_to_stopped(request: LoadModel | Generate) -> Event:
+    """The answer to a request that was stopped before any process read it."""
+    if isinstance(request, LoadModel):
+        return LoadCancelled(request.request_id)
+    stats = GenerationStats.nothing(request.sampling.seed or 0)
+    return Finished(request.request_id, FinishReason.CANCELLED, stats, "", "", ())
 
 
 def read_log_tail(path: Path) -> str:

@@ -204,3 +204,8 @@ class GenerationStats:
     seed: int
     read_tps: float | None = None
     reuse_saved_ms: float | None = None
+
+    @classmethod
+    def nothing(cls, seed: int) -> GenerationStats:
+        """Of a request that was stopped while it waited."""
+        return cls(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, seed)

@@ -13,7 +13,8 @@ class EngineOptions:
 
     ``excluded_cpu_variants`` and ``without_extra_bufts`` are what a crash of the first decode taught about this
     machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``snapshot_folder``: where chats are kept warm
-    on disk within the budgets of ``tiers``; None keeps them in RAM only.
+    on disk within the budgets of ``tiers``; None keeps them in RAM only. ``without_gpu``: no GPU's back end is loaded,
+    since one of them hangs.
 
     ``gomp_spin_count``: how long OpenMP threads spin before they sleep. 300 is the shortest that costs nothing on a
     quiet machine. Tokens a second of the starter model with 2 threads on 2 cores, alone and beside two busy programs
@@ -31,3 +32,4 @@ class EngineOptions:
     gomp_spin_count: int = 300
     snapshot_folder: str | None = None
     tiers: TierSettings = TierSettings()
+    without_gpu: bool = False

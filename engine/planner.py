@@ -6,20 +6,28 @@ import contextlib
 import importlib
 import multiprocessing
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from engine.client import CLOSE_TIMEOUT_S, read_log_tail
+from engine import deadlines
+from engine.client import read_log_tail
 from engine.errors import ErrorCode
 from engine.messages import Event, Failed, PlanMemory
 from engine.options import EngineOptions
 
 IDLE_S = 10.0
 """A planner that is asked nothing for this long ends: it holds memory."""
+LOOK_PERIOD_S = 0.25
+"""How often the reader looks at the clock while the process says nothing."""
 LOG_NAME = "planner.log"
+LATE = (
+    "llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is started again, "
+    "memory is planned without the GPU."
+)
 
 
 def run_planner(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
@@ -32,7 +40,8 @@ class Planner:
     """Answers `PlanMemory` with `MemoryPlanned` or `Failed`; a question that still waits gives way to a newer one.
 
     ``on_answer`` is called on a thread of the planner's own. ``ask`` starts the process when there is none and returns
-    at once; ``close`` ends it. The log lies beside the engine's, as "planner.log".
+    at once; ``close`` ends it. A process that does not answer in time is ended too, and the next one leaves the GPUs
+    alone. The log lies beside the engine's, as "planner.log".
     """
 
     def __init__(
@@ -55,6 +64,8 @@ class Planner:
         # At most one question is with the process, so a death names its cause and the pipe never fills.
         self._asked: PlanMemory | None = None
         self._waiting: PlanMemory | None = None
+        # By when what is asked must be answered.
+        self._deadline = 0.0
         self._is_closing = False
 
     def ask(self, question: PlanMemory) -> None:
@@ -94,6 +105,7 @@ class Planner:
         if self._asked is not None or self._waiting is None or self._pipe is None:
             return
         self._asked, self._waiting = self._waiting, None
+        self._deadline = time.monotonic() + deadlines.PLAN_TIMEOUT_S
         # A broken pipe means that the process has ended: the reader notices and asks again.
         with contextlib.suppress(OSError, ValueError):
             self._pipe.send(self._asked)
@@ -102,27 +114,44 @@ class Planner:
 
     def _read(self, pipe: Connection, process: BaseProcess) -> None:
         with contextlib.suppress(EOFError, OSError):
-            while True:
-                answer = pipe.recv()
+            while (answer := self._receive(pipe)) is not None:
                 with self._lock:
                     self._asked = None
                     self._send_waiting()
                     is_closing = self._is_closing
                 if not is_closing:
                     self._on_answer(answer)
-        process.join(CLOSE_TIMEOUT_S)
+        if not self._is_over_time():
+            process.join(deadlines.CLOSE_TIMEOUT_S)
         if process.is_alive():
             process.kill()
-            process.join()
+            # Inside a driver that hangs it does not even die: then it is left alone.
+            process.join(deadlines.CLOSE_TIMEOUT_S)
         pipe.close()
         failure = self._after_end(process.exitcode)
         if failure is not None:
             self._on_answer(failure)
 
+    def _receive(self, pipe: Connection) -> Event | None:
+        """The next answer; None if it does not come in time, or if nobody waits for one any more."""
+        while not pipe.poll(LOOK_PERIOD_S):
+            if self._is_over_time():
+                return None
+        answer: Event = pipe.recv()
+        return answer
+
+    def _is_over_time(self) -> bool:
+        with self._lock:
+            return self._is_closing or (self._asked is not None and time.monotonic() > self._deadline)
+
     def _after_end(self, exit_code: int | None) -> Failed | None:
         """Start again where a question waits; what to say of the question that the process died of."""
         with self._lock:
             asked, self._asked = self._asked, None
+            is_late = asked is not None and time.monotonic() > self._deadline
+            if is_late:
+                # Starting a GPU's driver is all that can take so long.
+                self._options = replace(self._options, without_gpu=True)
             self._process = self._pipe = self._reader = None
             if self._is_closing:
                 return None
@@ -134,6 +163,8 @@ class Planner:
                 self._send_waiting()
         if exit_code == 0 or asked is None:
             return None
+        if is_late:
+            return Failed(asked.request_id, ErrorCode.ENGINE_START_FAILED, LATE)
         return Failed(
             asked.request_id,
             ErrorCode.ENGINE_CRASHED,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import queue
 import threading
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
+from engine import deadlines
 from engine.messages import Command, Event
 from engine.options import EngineOptions
 
@@ -24,6 +26,7 @@ class EngineProcess:
 
     def __init__(self, run: Run, options: EngineOptions) -> None:
         context = multiprocessing.get_context("spawn")
+        self._killed_at: float | None = None
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=run, args=(theirs, options), name="kvasir-engine", daemon=True)
         try:
@@ -42,24 +45,35 @@ class EngineProcess:
         self._outbox.put(command)
 
     def receive(self, timeout_s: float) -> Event | None:
-        """The next event, None if none came in time; raises EOFError or OSError once the process has ended."""
+        """The next event, None if none came in time; raises EOFError or OSError once the process has ended.
+
+        A process inside a driver that hangs does not even die when it is killed: after a while it counts as ended.
+        """
         if not self._pipe.poll(timeout_s):
+            if self._killed_at is not None and time.monotonic() > self._killed_at + deadlines.CLOSE_TIMEOUT_S:
+                raise EOFError("the process was killed and does not end")
             return None
         event: Event = self._pipe.recv()
         return event
 
     def kill(self) -> None:
         """End the process now; ``receive`` still gives what it had said."""
+        self._killed_at = self._killed_at or time.monotonic()
         self._process.kill()
 
     def end(self, timeout_s: float) -> int | None:
-        """Wait for the process, kill it when the time is over, and free what belonged to it; its exit code."""
+        """Wait for the process, kill it when the time is over, and free what belonged to it; its exit code.
+
+        None for one that does not even end then: it is left alone, with the thread that may be writing to it.
+        """
         self._process.join(timeout_s)
         if self._process.is_alive():
             self._process.kill()
-            self._process.join()
-        exit_code = self._process.exitcode
+            self._process.join(timeout_s)
         self._outbox.put(None)
+        if self._process.is_alive():
+            return None
+        exit_code = self._process.exitcode
         self._writer.join()
         self._pipe.close()
         self._process.close()

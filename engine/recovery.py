@@ -24,6 +24,7 @@ TRIALS_MAX = 2
 MEMORY_BYTES_MAX = 65_536
 
 GAVE_UP = "The engine stopped again and again and is not started any more. Choose another model or smaller settings."
+NOT_READY = "The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again."
 NOT_STARTED = "The engine can't be started: close other programs, or install Kvasir again."
 UNLOADED = "The model was taken out of memory before this was answered."
 
@@ -33,10 +34,10 @@ _ENDED_FROM_OUTSIDE = frozenset({0, -9, -15})
 
 @dataclass(frozen=True)
 class Advice:
-    """``retry_load``: the load that died is worth another try, with other CPU code."""
+    """``retry``: what was under way is worth another try, in a process that uses other code."""
 
     restart: bool
-    retry_load: bool = False
+    retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Recovery:
         self._code = self._known
         self._n_trials = 0
         self._lesson = ""
+        self._without_gpu = self._must_tell_gpu = False
 
     @property
     def excluded_cpu_variants(self) -> tuple[str, ...]:
@@ -76,18 +78,35 @@ class Recovery:
         """Whether the next process leaves weights as they are in the file."""
         return self._code.without_extra_bufts
 
-    def note_ready(self, event: EngineReady) -> None:
-        """The process is up and said what it runs on."""
+    @property
+    def without_gpu(self) -> bool:
+        """Whether the next process leaves the GPUs alone."""
+        return self._without_gpu
+
+    def note_ready(self, event: EngineReady) -> str | None:
+        """The process is up and said what it runs on: a sentence for the person if a GPU was given up for that."""
         self._ready = event
         if self._known_identity is not None and self._identity(event) != self._known_identity:
             # Another processor or another llama.cpp: what was learnt may not hold any more. The next process is free.
             self._known, self._known_identity = CpuCode(), None
             self._code, self._n_trials = self._known, 0
             self._forget()
+        if not self._must_tell_gpu:
+            return None
+        self._must_tell_gpu = False
+        return (
+            "A graphics driver does not answer, so Kvasir runs on the CPU alone until it is started again. "
+            "Restart the computer, or update the driver."
+        )
 
     def note_success(self) -> None:
-        """A request was answered, or the person wants another try: earlier deaths no longer count."""
+        """A request was answered: earlier deaths no longer count."""
         self._deaths.clear()
+
+    def note_new_try(self) -> None:
+        """The person wants another try: nothing that went wrong before counts."""
+        self._deaths.clear()
+        self._without_gpu = False
 
     def note_loaded(self) -> str | None:
         """A model is loaded, so the CPU code works: a sentence for the person if it is other code than before."""
@@ -103,15 +122,24 @@ class Recovery:
 
     def after_death(self, exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> Advice:
         """What to do now; ``stage`` is the part of a load in which the process died, if it was loading."""
+        if ended_for is ErrorCode.ENGINE_START_FAILED:
+            return self._after_hanging_start()
         is_crash = exit_code not in _ENDED_FROM_OUTSIDE and ended_for is None
         if is_crash and stage is LoadStage.WARM_UP and self._ready is not None:
             if self._try_other_code(self._ready):
-                return Advice(restart=True, retry_load=True)
+                return Advice(restart=True, retry=True)
             # It was not the CPU code: nothing is learnt.
             self._code, self._n_trials = self._known, 0
         self._deaths.append(self._clock())
         is_often = len(self._deaths) > RESTARTS_MAX and self._deaths[-1] - self._deaths[0] < RESTARTS_PERIOD_S
         return Advice(restart=not is_often)
+
+    def _after_hanging_start(self) -> Advice:
+        """Starting a GPU's driver is all that can take so long: once more without."""
+        if self._without_gpu:
+            return Advice(restart=False)
+        self._without_gpu = self._must_tell_gpu = True
+        return Advice(restart=True, retry=True)
 
     def _try_other_code(self, ready: EngineReady) -> bool:
         """Choose the CPU code to try next; False if there is nothing left that could help."""

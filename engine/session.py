@@ -47,7 +47,7 @@ from engine.messages import (
 )
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.native.backend import NativeContext, NativeModel
-from engine.native.devices import Ggml
+from engine.native.devices import BACKENDS_WITHOUT_GPU, Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
 from engine.options import EngineOptions
@@ -60,8 +60,6 @@ CLOSE_WRITE_S = 2.0
 """How long what is in RAM alone may take to be written before the process ends; the client kills it a second later."""
 LOAD_WRITE_S = 0.5
 """The same before another model is loaded. Nearly always there is nothing to write: an idle second was enough."""
-BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
-"""Back ends of a build that was made for no GPU."""
 
 
 class Session:
@@ -82,7 +80,9 @@ class Session:
         folder = SnapshotFolder(Path(options.snapshot_folder)) if options.snapshot_folder else None
         self._tiers = Tiers(options.tiers, folder, spare_ram_bytes)
         self._told_tiers: tuple[ChatTier, ...] = ()
-        backends = self._ggml.load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
+        backends = self._ggml.load_backends(
+            excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu
+        )
         unreachable = self._add_rpc_servers()
         devices = self._ggml.devices()
         emit(
@@ -95,7 +95,7 @@ class Session:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
         for message in unreachable:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
-        if not has_gpu(devices):
+        if not has_gpu(devices) and not options.without_gpu:
             # A GPU back end whose driver is not there is the normal case on most machines.
             made_for = (*backends.names, *backends.unusable)
             emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(made_for), self._log.tail()))

@@ -9,10 +9,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
+from engine import deadlines
 from engine.client import read_log_tail
 from engine.commands.scratch import scratch_folder
 from engine.errors import EngineError, ErrorCode
 from engine.options import EngineOptions
+from engine.recovery import NOT_READY
 from engine.worker import prepare_process, set_environment
 
 TRIES = 3
@@ -24,7 +26,7 @@ _Result = TypeVar("_Result")
 def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
     """The result of ``measure(log, options, *arguments)``, computed in a spawned process.
 
-    All of it must pickle. Raises the EngineError that ``measure`` raises, or ENGINE_CRASHED.
+    All of it must pickle. Raises the EngineError that ``measure`` raises, ENGINE_CRASHED or ENGINE_START_FAILED.
     """
     with scratch_folder() as folder:
         options = EngineOptions(log_path=str(folder / "engine.log"))
@@ -39,6 +41,10 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
             theirs.close()
             variant = ""
             try:
+                if not ours.poll(deadlines.START_TIMEOUT_S):
+                    process.kill()
+                    process.join(deadlines.CLOSE_TIMEOUT_S)
+                    raise EngineError(ErrorCode.ENGINE_START_FAILED, NOT_READY, read_log_tail(Path(options.log_path)))
                 variant = ours.recv()
                 result = ours.recv()
             except EOFError:

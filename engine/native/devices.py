@@ -18,7 +18,9 @@ from engine.errors import EngineError, ErrorCode
 from engine.messages import Device
 from engine.native.library_file import is_whole
 
-_ACRONYMS = ("cpu", "rpc", "cuda", "hip")
+BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
+"""Back ends of a build that was made for no GPU."""
+_ACRONYMS = ("cpu", "rpc", "cuda", "hip", "blas")
 _DEVICE_KINDS = ("cpu", "gpu", "igpu", "accel", "meta")
 
 
@@ -112,11 +114,12 @@ class Ggml:
         """Names of the registered back ends, as ggml spells them."""
         return tuple(_text(self._c.reg_name(self._c.reg_get(i))) for i in range(self._c.reg_count()))
 
-    def load_backends(self, *, excluded_cpu_variants: Sequence[str] = ()) -> LoadedBackends:
+    def load_backends(self, *, excluded_cpu_variants: Sequence[str] = (), without_gpu: bool = False) -> LoadedBackends:
         """Load every back end file beside llama_cpp, the best CPU variant that is not excluded among them.
 
-        A build with back ends built in has them registered already. Raises EngineError(BACKEND_MISSING) if there is no
-        CPU back end at the end; any other file that does not load is only reported.
+        ``without_gpu`` leaves out those of GPUs, whose drivers are started by that. A build with back ends built in
+        has them registered already. Raises EngineError(BACKEND_MISSING) if there is no CPU back end at the end; any
+        other file that does not load is only reported.
         """
         if self._c.reg_count():
             return LoadedBackends(self.backends(), cpu_variant="built in", cpu_variants=())
@@ -129,6 +132,8 @@ class Ggml:
         for path in files:
             variant = _cpu_variant(path)
             if variant is not None and variant not in usable[:1]:
+                continue
+            if without_gpu and _backend_name(path) not in BACKENDS_WITHOUT_GPU:
                 continue
             if not self._c.load(str(path).encode()):
                 unusable.append(_backend_name(path))

@@ -254,7 +254,7 @@ def open_meter(options: EngineOptions) -> MemoryMeter:
     A worker that can't be reached is left out, as the engine leaves it out. Raises EngineError(BACKEND_MISSING).
     """
     log, library = NativeLog(write_to=None), Ggml()
-    library.load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
+    library.load_backends(excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu)
     for endpoint in options.rpc_servers:
         with contextlib.suppress(EngineError):
             library.add_rpc_server(endpoint)

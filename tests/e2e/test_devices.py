@@ -117,6 +117,16 @@ def test_an_rpc_worker_that_dies_takes_nothing_with_it(
     assert one.answer("abc", FOUR).reason is FinishReason.MAX_TOKENS
 
 
+def test_where_a_driver_hangs_no_gpu_is_asked_for(desk: Callable[..., Desk], tiny_model: Callable[..., Path]) -> None:
+    one = desk(without_gpu=True)
+    facts = one.load(tiny_model(), replace(SETTINGS, n_gpu_layers=GpuLayers.ALL)).facts
+    one.client.close()
+    assert set(one.heard.of(EngineReady)[0].backends) <= {"CPU", "RPC", "BLAS"}
+    assert facts.n_layer_gpu == 0
+    # Who left the GPU out says so, and why.
+    assert one.heard.of(Notice) == []
+
+
 def test_without_a_device_the_person_learns_how_to_get_one(
     desk: Callable[..., Desk], tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-import engine.client
+import engine.deadlines
 from engine.errors import ErrorCode
 from engine.messages import (
     CountTokens,
@@ -82,7 +82,7 @@ def test_a_death_in_mid_load(desk: Callable[..., Desk], starter: Path) -> None:
 def test_an_endless_template_ends_with_a_sentence_and_only_once(
     desk: Callable[..., Desk], tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.client, "RENDER_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(engine.deadlines, "RENDER_TIMEOUT_S", 0.5)
     one = desk()
     model = tiny_model(chat_template=ENDLESS)
     one.load(model, SMALL)

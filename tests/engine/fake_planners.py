@@ -33,6 +33,13 @@ def run_fake(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
         return
 
 
+def run_with_hanging_gpu(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
+    """A driver that never comes back, where it is asked at all."""
+    if not options.without_gpu:
+        signal.pause()
+    run_fake(pipe, options, idle_s)
+
+
 def run_leaving(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
     """The first process ends just when a question comes; the next ones answer."""
     marker = Path(options.log_path).with_name("left")

@@ -61,6 +61,20 @@ def run_on_bad_machine(pipe: Connection, options: EngineOptions) -> None:
     _Worker(pipe, options, works=lambda _variant, _without: False).run()
 
 
+def run_with_hanging_gpu(pipe: Connection, options: EngineOptions) -> None:
+    """A driver that never comes back, where it is asked at all."""
+    if not options.without_gpu:
+        run_hanging(pipe, options)
+    run(pipe, options)
+
+
+def run_hanging(_pipe: Connection, options: EngineOptions) -> None:
+    """Never ready, and deaf."""
+    with open(options.log_path, "a") as log:  # noqa: PTH123
+        log.write(f"hanging {os.getpid()}\n")
+    signal.pause()
+
+
 def run_without_library(pipe: Connection, options: EngineOptions) -> None:
     """The engine can't start, and says why."""
     pipe.send(Failed(None, ErrorCode.BACKEND_MISSING, "The CPU code is missing.", "libggml"))

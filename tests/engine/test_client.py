@@ -9,7 +9,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-import engine.client
+import engine.deadlines
 from engine.client import Recovery
 from engine.errors import ErrorCode
 from engine.messages import (
@@ -171,7 +171,7 @@ def test_a_stop_reaches_what_runs_what_waits_and_what_loads(desk: Callable[..., 
 def test_an_endless_render_ends_with_its_process_and_does_not_come_back(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.client, "RENDER_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(engine.deadlines, "RENDER_TIMEOUT_S", 0.2)
     one = desk()
     one.load()
     endless = one.ask("render")
@@ -188,8 +188,8 @@ def test_an_endless_render_ends_with_its_process_and_does_not_come_back(
 def test_a_long_chat_gets_more_time_than_a_short_one() -> None:
     short = Generate(1, "chat", message("hello"))
     long = CountTokens(1, message("x" * 1_000_000), "")
-    assert engine.client.render_timeout_s(short) == pytest.approx(engine.client.RENDER_TIMEOUT_S, abs=0.01)
-    assert engine.client.render_timeout_s(long) > engine.client.RENDER_TIMEOUT_S + 10
+    assert engine.deadlines.render_timeout_s(short) == pytest.approx(engine.deadlines.RENDER_TIMEOUT_S, abs=0.01)
+    assert engine.deadlines.render_timeout_s(long) > engine.deadlines.RENDER_TIMEOUT_S + 10
 
 
 # Unload
@@ -212,7 +212,7 @@ def test_unload_ends_the_process_and_what_comes_after_it_is_for_the_next(desk: C
 
 
 def test_unload_does_not_wait_for_what_never_ends(desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.client, "CLOSE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(engine.deadlines, "CLOSE_TIMEOUT_S", 0.3)
     one = desk()
     one.load()
     endless = one.ask("render")
@@ -254,7 +254,7 @@ def test_a_busy_process_never_holds_up_who_sends(desk: Callable[..., Desk]) -> N
 def test_close_ends_everything_in_every_state(
     desk: Callable[..., Desk], state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.client, "CLOSE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(engine.deadlines, "CLOSE_TIMEOUT_S", 0.5)
     one = desk()
     if state == "loading":
         one.load("waits")

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engine import deadlines
 from engine.__main__ import main
 from engine.client import EngineClient
 from engine.commands import perplexity
@@ -83,6 +84,13 @@ def test_a_dense_measurement_keeps_to_the_context_that_was_asked_for(
     assert "and 4096 can be kept" in refused(*asked, "--n-ctx", "4096")
     assert main(list(asked)) == 0
     assert json.loads(capsys.readouterr().out)["n_tokens"] > 4096
+
+
+def test_a_driver_that_hangs_is_not_waited_for_for_ever(
+    tiny_model: Callable[..., Path], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "START_TIMEOUT_S", 0.0)
+    assert "a driver may hang" in refused("plan", str(tiny_model()))
 
 
 def test_what_the_text_can_not_be_is_said(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -11,12 +12,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engine import deadlines
 from engine.errors import ErrorCode
 from engine.messages import Failed, MemoryPlanned, PlanMemory
 from engine.options import EngineOptions
 from engine.planner import Planner, run_planner
 from engine.settings import CacheType, LoadSettings
-from tests.engine.fake_planners import DIE, LAST_WORDS, run_fake, run_leaving
+from tests.engine.fake_planners import DIE, LAST_WORDS, run_fake, run_leaving, run_with_hanging_gpu
+from tests.engine.first_short import FirstShort
 from tests.engine.listener import PATIENCE_S, Listener
 
 NewPlanner = Callable[..., tuple[Planner, Listener]]
@@ -69,6 +72,26 @@ def test_a_question_that_waits_gives_way_to_a_newer_one(new_planner: NewPlanner,
     connection.close()
     heard.wait(MemoryPlanned, lambda answer: answer.request_id == 3)
     assert [answer.request_id for answer in heard.of(MemoryPlanned)] == [1, 3]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the played process waits for a signal")
+def test_a_driver_that_hangs_costs_one_answer(new_planner: NewPlanner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "PLAN_TIMEOUT_S", FirstShort())
+    planner, heard = new_planner(run_with_hanging_gpu)
+    planner.ask(PlanMemory(1, "model"))
+    failed = heard.wait(Failed)
+    assert (failed.request_id, failed.code) == (1, ErrorCode.ENGINE_START_FAILED)
+    assert "without the GPU" in failed.message
+    planner.ask(PlanMemory(2, "model"))
+    assert heard.wait(MemoryPlanned).request_id == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the played process waits for a signal")
+def test_a_planner_that_hangs_is_closed_at_once(new_planner: NewPlanner) -> None:
+    planner, heard = new_planner(run_with_hanging_gpu)
+    planner.ask(PlanMemory(1, "model"))
+    planner.close()
+    assert heard.drain() == []
 
 
 def test_an_idle_process_ends_and_the_next_question_starts_another(new_planner: NewPlanner) -> None:

@@ -27,7 +27,7 @@ def learnt(path: Path) -> Recovery:
     """A recovery that has learnt to leave “fast” out."""
     recovery = Recovery(path)
     recovery.note_ready(ready())
-    assert recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry_load
+    assert recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry
     assert recovery.note_loaded()
     return recovery
 
@@ -66,7 +66,7 @@ def test_only_a_crash_in_the_first_decode_is_about_the_cpu_code(
 ) -> None:
     recovery = Recovery()
     recovery.note_ready(ready())
-    assert not recovery.after_death(exit_code, stage, ended_for).retry_load
+    assert not recovery.after_death(exit_code, stage, ended_for).retry
     assert recovery.excluded_cpu_variants == ()
 
 
@@ -79,7 +79,7 @@ def test_trials_end_and_leave_nothing_where_none_worked(n_variants: int, is_with
         usable = [variant for variant in variants if variant not in recovery.excluded_cpu_variants]
         tried.append((usable[0], recovery.without_extra_bufts))
         recovery.note_ready(ready(usable[0], variants))
-        if not recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry_load:
+        if not recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry:
             break
     assert len(tried) == len(set(tried)) <= 1 + TRIALS_MAX
     assert tried[-1][1], "weights as they are in the file are the last thing tried"
@@ -90,7 +90,7 @@ def test_what_worked_is_kept_for_the_next_start_only_once_it_worked(tmp_path: Pa
     path = tmp_path / "folder" / "machine.json"
     recovery = Recovery(path)
     recovery.note_ready(ready())
-    assert recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry_load
+    assert recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry
     assert recovery.excluded_cpu_variants == ("fast",)
     assert not path.exists()
     sentence = recovery.note_loaded()
@@ -155,3 +155,16 @@ def test_every_end_has_a_sentence(exit_code: int | None, stage: LoadStage | None
     assert words in sentence
     assert sentence.endswith(".")
     assert "\n" not in sentence
+
+
+def test_a_start_that_hangs_is_tried_once_without_the_gpu_until_the_person_tries_again() -> None:
+    recovery = Recovery()
+    assert recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED).retry
+    assert recovery.without_gpu
+    assert "graphics driver" in (recovery.note_ready(ready()) or "")
+    assert recovery.note_ready(ready()) is None
+    recovery.note_success()
+    assert recovery.without_gpu
+    assert not recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED).restart
+    recovery.note_new_try()
+    assert not recovery.without_gpu

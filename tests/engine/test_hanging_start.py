@@ -1,0 +1,128 @@
+"""An engine process that never gets ready, as where a graphics driver hangs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+
+import pytest
+
+from engine import deadlines
+from engine.errors import ErrorCode
+from engine.messages import (
+    EngineLost,
+    EngineReady,
+    Finished,
+    FinishReason,
+    LoadCancelled,
+    LossOutcome,
+    ModelLoaded,
+    Notice,
+    NoticeCode,
+)
+from tests.engine import fake_workers
+from tests.engine.client_desk import Desk
+from tests.engine.first_short import FirstShort
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the played process waits for a signal")
+
+
+def test_it_is_tried_again_without_the_gpu_and_nothing_is_lost(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "START_TIMEOUT_S", FirstShort())
+    one = desk(fake_workers.run_with_hanging_gpu)
+    load, ask = one.load(), one.ask("typed while it starts")
+    assert one.heard.wait(ModelLoaded).request_id == load
+    assert one.heard.wait(Finished).request_id == ask
+    told = [notice.message for notice in one.heard.of(Notice) if notice.code is NoticeCode.CPU_FALLBACK]
+    assert len(told) == 1
+    assert "graphics driver" in told[0]
+    assert one.heard.of(EngineLost) == []
+    assert len(one.heard.of(EngineReady)) == 1
+
+
+def test_a_later_process_leaves_the_gpu_alone_and_says_no_more(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "START_TIMEOUT_S", FirstShort())
+    one = desk(fake_workers.run_with_hanging_gpu)
+    one.load()
+    one.heard.wait(ModelLoaded)
+    one.ask("die segv")
+    one.heard.wait(EngineLost)
+    one.heard.wait(ModelLoaded)
+    assert sum(notice.code is NoticeCode.CPU_FALLBACK for notice in one.heard.of(Notice)) == 1
+
+
+def test_it_is_given_up_with_a_sentence_where_that_does_not_help(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "START_TIMEOUT_S", FirstShort(2))
+    one = desk(fake_workers.run_hanging, start=False)
+    load = one.load()
+    one.client.start()
+    lost = one.heard.wait(EngineLost)
+    assert (lost.outcome, lost.code, lost.request_ids) == (
+        LossOutcome.GAVE_UP,
+        ErrorCode.ENGINE_START_FAILED,
+        (load,),
+    )
+    assert "driver" in lost.message
+    assert one.log_path.read_text().count("hanging") == 2
+
+
+def test_a_stop_is_answered_meanwhile(desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "CLOSE_TIMEOUT_S", 0.2)
+    one = desk(fake_workers.run_hanging)
+    load, ask = one.load(), one.ask("hello")
+    one.stop(load)
+    assert one.heard.wait(LoadCancelled).request_id == load
+    one.stop(ask)
+    finished = one.heard.wait(Finished)
+    assert (finished.request_id, finished.reason) == (ask, FinishReason.CANCELLED)
+    one.client.close()
+
+
+def test_what_was_stopped_meanwhile_is_not_done_later(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "START_TIMEOUT_S", FirstShort())
+    one = desk(fake_workers.run_with_hanging_gpu, start=False)
+    first = one.load("first")
+    one.stop(first)
+    second = one.load("second")
+    one.client.start()
+    assert one.heard.wait(ModelLoaded).request_id == second
+    assert [event.request_id for event in one.heard.of(LoadCancelled)] == [first]
+
+
+def test_unload_and_close_wait_for_nothing(desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "CLOSE_TIMEOUT_S", 0.2)
+    one = desk(fake_workers.run_hanging)
+    load = one.load()
+    one.client.unload()
+    assert one.heard.wait(EngineLost).request_ids == (load,)
+    one.client.close()
+
+
+def test_a_process_that_does_not_even_die_is_left_alone(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that waits inside a driver."""
+    monkeypatch.setattr(deadlines, "START_TIMEOUT_S", FirstShort())
+    monkeypatch.setattr(deadlines, "CLOSE_TIMEOUT_S", 0.2)
+    with monkeypatch.context() as undying:
+        undying.setattr(BaseProcess, "kill", lambda _self: None)
+        one = desk(fake_workers.run_with_hanging_gpu)
+        load = one.load()
+        assert one.heard.wait(ModelLoaded).request_id == load
+    hanging = [process for process in multiprocessing.active_children() if str(process.pid) in one.log_path.read_text()]
+    for process in hanging:
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+    assert len(hanging) == 1
