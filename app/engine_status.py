@@ -68,6 +68,11 @@ class EngineStatus:
         return self.state is EngineState.READY
 
     @property
+    def can_cancel_load(self) -> bool:
+        """A load is under way, or waits for an engine that is starting."""
+        return self.model_path is not None and self.facts is None
+
+    @property
     def is_busy(self) -> bool:
         """An answer is under way."""
         return self.answer_request is not None
@@ -138,7 +143,8 @@ class EngineStatus:
         if kept is not None:
             # Refused before anything was unloaded.
             return replace(self, state=EngineState.READY, model_path=kept.path, facts=kept, replaced=None, fraction=1.0)
-        return replace(self, state=EngineState.NO_MODEL, model_path=None, replaced=None, fraction=0.0)
+        state = EngineState.STARTING if self.engine is None else EngineState.NO_MODEL
+        return replace(self, state=state, model_path=None, replaced=None, fraction=0.0)
 
     def _after_loss(self, event: EngineLost) -> EngineStatus:
         lost_load = self.facts is None

@@ -316,7 +316,6 @@ class Program:
 
     def _refresh_actions(self) -> None:
         status, chat = self.session.status, self.chat
-        is_loading = status.state is EngineState.LOADING
         has_turns = bool(chat.conversation.turns)
         for name, is_on in {
             "stop": chat.can_stop(),
@@ -325,7 +324,7 @@ class Program:
             "edit_last": chat.can_edit(),
             "copy_last": has_turns,
             "copy_chat": has_turns,
-            "cancel_load": is_loading,
+            "cancel_load": status.can_cancel_load,
             "unload_model": status.facts is not None,
         }.items():
             self.actions[name].setEnabled(is_on)

@@ -101,6 +101,15 @@ def test_an_engine_that_is_given_up_has_stopped():
     assert after(ANSWERING, lost(LossOutcome.GAVE_UP, 2)).state is EngineState.STOPPED
 
 
+def test_a_load_that_waits_for_an_engine_that_is_starting_can_be_cancelled():
+    waiting = EngineStatus().when_loading(1, "/a.gguf")
+    assert (waiting.state, waiting.can_cancel_load) == (EngineState.STARTING, True)
+    cancelled = after(waiting, LoadCancelled(1))
+    assert (cancelled.state, cancelled.can_cancel_load) == (EngineState.STARTING, False)
+    assert after(cancelled, READY).state is EngineState.NO_MODEL
+    assert not LOADED.can_cancel_load
+
+
 def test_a_load_that_is_refused_before_it_begins_leaves_the_model_there():
     status = after(LOADED.when_loading(3, "/b.gguf"), Failed(3, ErrorCode.SETTING_INVALID, "No."))
     assert status.can_answer
