@@ -30,7 +30,7 @@ from app.conversations.warm_chats import WarmChats
 from app.engine_bridge import EngineBridge
 from app.engine_notices import EngineNotices
 from app.engine_session import Engine, EngineSession
-from app.engine_status import EngineState, EngineStatus
+from app.engine_status import EngineStatus
 from app.i18n import EngineWords, Languages
 from app.logs import prepare_logs
 from app.main_window import Column, MainWindow
