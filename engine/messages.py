@@ -185,7 +185,8 @@ def _plain(value: Any) -> Any:
 class EngineReady(Event):
     """The process is up. ``versions`` by library; ``backends`` as loaded; a CPU-only build has no GPU in ``devices``.
 
-    ``process_id`` is the system's number of the engine process.
+    ``process_id`` is the system's number of the engine process; ``without_gpu``: those of GPUs were left out, since one
+    of them hangs.
     """
 
     versions: dict[str, str]
@@ -194,6 +195,7 @@ class EngineReady(Event):
     cpu_variant: str
     cpu_variants: tuple[str, ...] = ()
     process_id: int | None = None
+    without_gpu: bool = False
 
 
 @dataclass(frozen=True)

