@@ -52,6 +52,7 @@ class EngineSession(QObject):
         self._status = EngineStatus()
         self._loads: dict[int, str] = {}
         self._cancelled_loads: set[int] = set()
+        self._prepared: int | None = None
         bridge.received.connect(self._on_event)
 
     @property
@@ -73,20 +74,48 @@ class EngineSession(QObject):
         if self._status.state is EngineState.STOPPED:
             self.restart()
         self.stop()
-        self.cancel_load()
+        if self._prepared is None:
+            self.cancel_load()
+        self._prepared = None
         request_id = self._engine.next_request_id()
         self._loads[request_id] = path
         self._engine.send(LoadModel(request_id, path, settings))
         self._set_status(self._status.when_loading(request_id, path))
 
+    def prepare(self, path: str) -> int:
+        """Say that a load of this file will follow, once it is known with which settings; the number of it.
+
+        What is loaded stays until then.
+        """
+        if self._status.state is EngineState.STOPPED:
+            self.restart()
+        self.stop()
+        self.cancel_load()
+        self._prepared = self._engine.next_request_id()
+        self._set_status(self._status.when_loading(self._prepared, path))
+        return self._prepared
+
+    def is_prepared(self, number: int) -> bool:
+        """Whether nothing came between: no other load, and nobody gave this one up."""
+        return self._prepared == number
+
+    def end_preparation(self, number: int) -> None:
+        """No load will follow."""
+        if self._prepared == number:
+            self._prepared = None
+            self._set_status(self._status.when_not_loading())
+
     def cancel_load(self) -> None:
-        """Give up a load under way."""
-        if self._status.model_path is not None and self._status.facts is None:
+        """Give up a load under way, or one that is prepared."""
+        if self._prepared is not None:
+            self.end_preparation(self._prepared)
+        elif self._status.model_path is not None and self._status.facts is None:
             self._cancelled_loads.add(self._status.load_request)
             self._engine.send(Cancel(self._status.load_request))
 
     def unload(self) -> None:
         """Give the model's memory back."""
+        self._prepared = None
         self._engine.unload()
 
     def generate(self, request: Generate) -> None:

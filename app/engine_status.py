@@ -91,6 +91,10 @@ class EngineStatus:
             answer_request=None,
         )
 
+    def when_not_loading(self) -> EngineStatus:
+        """A load will not follow after all: what was loaded is still there."""
+        return self._without_load(self.replaced)
+
     def when_answering(self, request_id: int) -> EngineStatus:
         """An answer was asked for."""
         return replace(self, state=EngineState.READING, fraction=0.0, answer_request=request_id)
@@ -139,9 +143,11 @@ class EngineStatus:
     def _after_no_load(self, event: Failed | LoadCancelled) -> EngineStatus:
         if self.facts is not None:
             return self
-        kept = self.replaced if isinstance(event, Failed) else None
+        # A load that fails was refused before anything was unloaded.
+        return self._without_load(self.replaced if isinstance(event, Failed) else None)
+
+    def _without_load(self, kept: ModelFacts | None) -> EngineStatus:
         if kept is not None:
-            # Refused before anything was unloaded.
             return replace(self, state=EngineState.READY, model_path=kept.path, facts=kept, replaced=None, fraction=1.0)
         state = EngineState.STARTING if self.engine is None else EngineState.NO_MODEL
         return replace(self, state=state, model_path=None, replaced=None, fraction=0.0)

@@ -42,12 +42,14 @@ from app.models.model_desk import ModelDesk
 from app.models.opener import ModelOpener, check_model_file
 from app.models.picker import ModelPicker
 from app.models.recent_models import RecentModels
+from app.models.settings_chooser import SettingsChooser
 from app.models.workers import make_workers
 from app.notices import Notices
 from app.options import Options, folders
 from app.process_age import process_age_s
 from app.resources import resource_dir
 from app.settings.appearance import Appearance
+from app.settings.model_setups import ModelSetups
 from app.settings.preferences import PreferencesStore, Problem
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
@@ -106,9 +108,11 @@ class Program:
         self.session = EngineSession(self.engine, self.bridge)
         self.words = EngineWords(map(str, ENGINE_SENTENCES))
         planner, sampler = partial(Planner, options=engine_options), MemorySampler(DeviceSampler())
-        self.steering = Steering(self.theme, self.session, self.store, planner, sampler, self.words.translate)
-        self.opener = ModelOpener(self.session, check_model, self.steering.load_settings)
+        setups = ModelSetups(self.store)
+        self.steering = Steering(self.theme, self.session, setups, planner, sampler, self.words.translate)
         workers = self.workers = make_workers(where.data, planner)
+        chooser = SettingsChooser(self.session, workers.fits)
+        self.opener = ModelOpener(self.session, setups, chooser, check_model)
         self.models = ModelDesk(self.theme, self.session, self.store, workers, self.opener, self.words.translate)
         self._build_window()
         self._connect_engine()
@@ -131,7 +135,7 @@ class Program:
         self.welcome = Welcome(self.theme, self.actions)
         self.transcript.set_welcome(self.welcome)
         words, look = self.words.translate, self.models.look
-        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.models.load, words)
+        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.opener.open, words)
         self.notices = Notices(self.theme)
         self.composer = Composer(self.theme)
         self.cache_panel = self.steering.cache_panel
@@ -157,7 +161,7 @@ class Program:
         self.desk.connect_settings(self.sampling_panel, self.store)
         self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
-        self.steering.attach(self.chat, self.transcript, self.composer, self.notices)
+        self.steering.attach(self.chat, self.transcript, self.composer, self.notices, self.opener)
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.opener, self.picker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
@@ -20,9 +21,10 @@ from app.chat_session import ChatSession
 from app.engine_bridge import EngineBridge
 from app.engine_session import EngineSession
 from app.engine_status import EngineStatus
+from app.models.opener import ModelOpener
 from app.notices import Level, Notices
 from app.settings.command_line import server_command
-from app.settings.preferences import PreferencesStore
+from app.settings.model_setups import ModelSetups
 from app.settings.setup import Setup
 from app.settings.setup_panel import SetupPanel
 from app.settings.what_if import Planner, WhatIf
@@ -66,7 +68,7 @@ class Steering(QObject):
         self,
         theme: Theme,
         session: EngineSession,
-        store: PreferencesStore,
+        setups: ModelSetups,
         make_planner: Callable[[Callable[[Event], None]], Planner],
         sampler: MemorySampler,
         translate: Callable[[str], str],
@@ -74,13 +76,14 @@ class Steering(QObject):
         super().__init__()
         self._theme = theme
         self._session = session
-        self._store = store
+        self._setups, self._store = setups, setups.store
         self._sampler = sampler
         self._translate = translate
         self._chat: ChatSession | None = None
         self._transcript: Transcript | None = None
         self._composer: Composer | None = None
         self._notices: Notices | None = None
+        self._opener: ModelOpener | None = None
         self._go_on_with: Callable[[], object] | None = None
         self._path: str | None = None
         self._read_tps: float | None = None
@@ -91,7 +94,7 @@ class Steering(QObject):
         self._pricer = WayPricer(self._planner, bridge, ids, self)
         self.cache_panel = CachePanel(theme)
         self.settings_panel = SetupPanel(theme, WhatIf(self._planner, bridge, ids, self), translate)
-        self.settings_panel.presets_from(store.current.presets)
+        self.settings_panel.presets_from(self._store.current.presets)
         self._connect()
 
     def _connect(self) -> None:
@@ -107,18 +110,19 @@ class Steering(QObject):
         self._pricer.priced.connect(self._on_priced)
         panel.apply_requested.connect(self.apply)
         panel.command_wanted.connect(self._copy_command)
+        panel.defaults_wanted.connect(self._find_defaults)
+        self._setups.defaults_found.connect(self._on_defaults_found)
         panel.presets.saved.connect(lambda name: self._set_presets(name, panel.setup))
         panel.presets.removed.connect(lambda name: self._set_presets(name, None))
 
-    def attach(self, chat: ChatSession, transcript: Transcript, composer: Composer, notices: Notices) -> None:
-        """The open chat, where it is shown and typed, and where news is told."""
+    def attach(
+        self, chat: ChatSession, transcript: Transcript, composer: Composer, notices: Notices, opener: ModelOpener
+    ) -> None:
+        """The open chat, where it is shown and typed, where news is told, and what loads."""
         self._chat, self._transcript, self._composer, self._notices = chat, transcript, composer, notices
+        self._opener = opener
         chat.opened.connect(lambda: self.cache_panel.show_chat(chat.open_chat.head.id))
         self.cache_panel.show_chat(chat.open_chat.head.id)
-
-    def load_settings(self, path: str) -> LoadSettings:
-        """What the model of this file is to be loaded with."""
-        return self._store.current.setup(path).load
 
     def close(self) -> None:
         """End the planner's process and the sampling."""
@@ -135,18 +139,25 @@ class Steering(QObject):
         path = self._session.status.model_path
         if path is None:
             return
-        before = self._store.current.setup(path)
-        if before.needs_reload(setup):
-            self._reload = _Reload(path, before, setup, then)
-            self._session.load(path, setup.load)
+        before = self._setups.setup(path)
+        if before.needs_reload(setup) and self._opener is not None:
+            self._opener.reload(path, setup.load, partial(self._reload_with, _Reload(path, before, setup, then)))
             return
         self._keep(path, setup)
         if then is not None:
             then()
 
+    def _reload_with(self, reload: _Reload, load: LoadSettings) -> None:
+        if self._session.status.model_path == reload.path:
+            self._reload = replace(reload, after=replace(reload.after, load=load))
+            self._session.load(reload.path, load)
+
     def _keep(self, path: str, setup: Setup) -> None:
-        self._store.set(self._store.current.with_setup(path, setup))
-        self.settings_panel.show_model(path, setup)
+        self._setups.keep(path, setup)
+        self._show_setup(path)
+
+    def _show_setup(self, path: str | None) -> None:
+        self.settings_panel.show_model(path, self._setups.setup(path), self._setups.defaults(path))
 
     def _take_back_reload(self, path: str) -> None:
         """What was in force is loaded again, unless it was never unloaded; if that fails too, that is the end of it."""
@@ -155,7 +166,7 @@ class Steering(QObject):
             return
         if self._session.status.facts is None:
             self._session.load(path, reload.before.load)
-        self.settings_panel.show_model(path, reload.before)
+        self._show_setup(path)
 
     def _set_presets(self, name: str, setup: Setup | None) -> None:
         current = self._store.current
@@ -169,6 +180,15 @@ class Steering(QObject):
             QGuiApplication.clipboard().setText(command)
             self._notices.tell(Level.INFO, self.tr("The llama-server command is in the clipboard."), command)
 
+    def _find_defaults(self, path: str) -> None:
+        # Those of a model that nobody has set are found when it is opened.
+        if self._opener is not None and self._setups.is_own(path):
+            self._opener.find_defaults(path)
+
+    def _on_defaults_found(self, path: str) -> None:
+        if path == self._path:
+            self.settings_panel.show_defaults(self._setups.defaults(path))
+
     # What happens
 
     def _on_status(self, status: EngineStatus) -> None:
@@ -177,7 +197,7 @@ class Steering(QObject):
             self._read_tps = None
             if self._reload is not None and self._path is not None and self._path != self._reload.path:
                 self._reload = None
-            self.settings_panel.show_model(self._path, self._store.current.setup(self._path))
+            self._show_setup(self._path)
         self.settings_panel.show_facts(status.facts)
 
     def _on_event(self, event: Event) -> None:
@@ -212,17 +232,16 @@ class Steering(QObject):
         self.settings_panel.show_costs(None, self._read_tps)
         reload, self._reload = self._reload, None
         if reload is None or reload.path != facts.path:
-            kept = self._store.current.setup(facts.path)
-            if kept != self.settings_panel.applied:
+            if self._setups.setup(facts.path) != self.settings_panel.applied:
                 # Somebody else had it loaded with other settings.
-                self.settings_panel.show_model(facts.path, kept)
+                self._show_setup(facts.path)
             return
         self._keep(reload.path, reload.after)
         if reload.then is not None:
             reload.then()
 
     def _policy(self) -> Policy | None:
-        return self._store.current.setup(self._path).policy.policy
+        return self._setups.setup(self._path).policy.policy
 
     # A full cache
 
@@ -255,7 +274,7 @@ class Steering(QObject):
             self._dialog = None
 
     def _go_on(self, way: WayOn) -> None:
-        setup = self._store.current.setup(self._path)
+        setup = self._setups.setup(self._path)
         if way.policy is not None:
             setup = replace(setup, policy=replace(setup.policy, policy=way.policy))
         if way.load is not None:

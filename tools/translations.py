@@ -148,7 +148,9 @@ def setting_words() -> list[str]:
     words: dict[str, None] = {}
     for settings_class in (LoadSettings, PolicySettings, SamplingSettings, TierSettings):
         for one in declarations(settings_class):
-            words.update(dict.fromkeys(filter(None, (one.label, one.help, one.unit, one.none_label))))
+            # A type such as q8_0 has the same name in every language.
+            values = [value for value in (*one.choices, *one.words) if value.isalpha()]
+            words.update(dict.fromkeys(filter(None, (one.label, one.help, one.unit, one.none_label, *values))))
     return list(words)
 
 

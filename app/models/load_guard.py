@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -12,7 +11,6 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from app import i18n
 from app.engine_session import EngineSession
 from app.models.fit_queue import FitQueue
-from app.settings.preferences import PreferencesStore
 from engine.cache.plan import Fit, Proposal
 from engine.errors import EngineError
 from engine.settings import GpuLayers, LoadSettings
@@ -26,9 +24,9 @@ Load = Callable[[LoadSettings], object]
 class LoadGuard(QObject):
     """``parent`` is the window that it asks in front of."""
 
-    def __init__(self, session: EngineSession, store: PreferencesStore, fits: FitQueue, parent: QWidget) -> None:
+    def __init__(self, session: EngineSession, fits: FitQueue, parent: QWidget) -> None:
         super().__init__(parent)
-        self._session, self._store, self._fits, self._parent = session, store, fits, parent
+        self._session, self._fits, self._parent = session, fits, parent
         self._waiting: tuple[str, LoadSettings, Load] | None = None
         fits.fit_found.connect(self._on_fit)
         fits.fit_refused.connect(self._on_refused)
@@ -85,7 +83,7 @@ class LoadGuard(QObject):
         for one in proposals:
             box.setInformativeText(self.tr("It fits with these: {0}.").format(self._words(one)))
             button = box.addButton(self.tr("Load so that it fits"), accept)
-            button.clicked.connect(lambda _checked, one=one: self._load_as(path, one.settings, load))
+            button.clicked.connect(lambda _checked, one=one: load(one.settings))
             box.setDefaultButton(button)
         if not proposals:
             box.setInformativeText(self.tr("No settings make it fit: a smaller file of it may."))
@@ -107,8 +105,3 @@ class LoadGuard(QObject):
         if not proposal.plan.n_gpu_layers:
             del parts[2]
         return " · ".join(parts)
-
-    def _load_as(self, path: str, settings: LoadSettings, load: Load) -> None:
-        preferences = self._store.current
-        self._store.set(preferences.with_setup(path, replace(preferences.setup(path), load=settings)))
-        load(settings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ from engine.messages import Failed
 from engine.models.downloads import Download, DownloadState
 from engine.models.remote import RemoteModel
 from engine.models.suggestions import suggestions_for
-from engine.settings import GpuLayers, LoadSettings
+from engine.settings import LoadSettings
 
 if TYPE_CHECKING:
     # The main window is to be there first.
@@ -43,6 +42,8 @@ ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 class ModelDesk(QObject):
     """``opener`` loads files; ``translate`` says the engine's sentences in the language in force.
+
+    ``shows_elsewhere`` says whether the end of a download can be seen without a notice, by its key.
 
     The window is made when it is first wanted, and nothing is asked of the disk or the hub before.
     """
@@ -69,7 +70,7 @@ class ModelDesk(QObject):
         self._header_keys: dict[str, str] = {}
         self._listing: Listing | None = None
         self._states: dict[str, DownloadState] = {}
-        self._load_when_chosen: str | None = None
+        self.shows_elsewhere: Callable[[str], bool] = lambda _key: False
         self._library.listed.connect(self._on_listed)
         self._fits.chosen.connect(self._on_chosen)
         self._fits.refused.connect(self._on_refused)
@@ -84,7 +85,7 @@ class ModelDesk(QObject):
         """
         self._parent, self._notices = parent, notices
         if can_ask:
-            self._opener.set_guard(LoadGuard(self._session, self._store, self._workers.fits, parent))
+            self._opener.set_guard(LoadGuard(self._session, self._workers.fits, parent))
 
     def connect_actions(self, actions: Actions) -> None:
         """Say what the actions about models do."""
@@ -117,17 +118,6 @@ class ModelDesk(QObject):
         window.show_page(window.finder)
         window.finder.field.setFocus()
 
-    def load(self, path: str) -> None:
-        """Load a model with settings that fit; where none do, the opener's guard asks before it is loaded."""
-        choice = self._choices.get(path)
-        if choice is None:
-            self._load_when_chosen = path
-            self._fits.ask(path, self._settings_for(path), is_next=True)
-        elif choice.fits:
-            self._load_as(path, choice)
-        else:
-            self._opener.open(path)
-
     # Building
 
     def _make_window(self) -> ModelsWindow:
@@ -139,7 +129,7 @@ class ModelDesk(QObject):
         window.shown.connect(self._on_shown)
         window.retranslated.connect(self._show_again)
         library, finder, downloads = window.library, window.finder, window.downloads
-        library.load_wanted.connect(self.load)
+        library.load_wanted.connect(self._opener.open)
         library.add_folder_wanted.connect(self.ask_for_folder)
         library.remove_folder_wanted.connect(self.remove_folder)
         library.open_folder_wanted.connect(self._open_folder)
@@ -157,7 +147,7 @@ class ModelDesk(QObject):
         downloads.pause_wanted.connect(queue.pause)
         downloads.resume_wanted.connect(queue.resume)
         downloads.remove_wanted.connect(queue.remove)
-        downloads.load_wanted.connect(self.load)
+        downloads.load_wanted.connect(self._opener.open)
         library.set_loaded(self._loaded_path())
         self._show_downloads(queue.downloads)
         return window
@@ -210,9 +200,6 @@ class ModelDesk(QObject):
         self._choices[path] = choice
         self._failures.pop(path, None)
         self._show_choice(path)
-        if self._load_when_chosen == path:
-            self._load_when_chosen = None
-            self.load(path)
 
     def _show_choice(self, path: str) -> None:
         choice = self._choices[path]
@@ -222,10 +209,6 @@ class ModelDesk(QObject):
     def _on_refused(self, path: str, failed: Failed) -> None:
         self._failures[path] = failed
         self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
-        if self._load_when_chosen == path:
-            # The load says the same, where the person looks for it.
-            self._load_when_chosen = None
-            self._opener.open(path)
 
     def _show_fit(self, path: str, fit: FitWords) -> None:
         if self._window is None:
@@ -255,10 +238,10 @@ class ModelDesk(QObject):
     def _on_downloaded(self, download: Download) -> None:
         if self._window is not None and self._window.isVisible():
             self.look()
-        elif self._notices is not None:
+        elif self._notices is not None and not self.shows_elsewhere(download.key):
             words = self.tr("“{0}” is downloaded.").format(download.model.name)
             path = str(download.path)
-            self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self.load(path)))
+            self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self._opener.open(path)))
 
     def _show_downloads(self, downloads: tuple[Download, ...]) -> None:
         if self._window is None:
@@ -274,15 +257,7 @@ class ModelDesk(QObject):
         if self._window is not None:
             self._window.library.set_loaded(facts.path if facts is not None else None)
 
-    # Loading
-
-    def _load_as(self, path: str, choice: Choice) -> None:
-        preferences = self._store.current
-        # How many layers fit is counted again at each load: other programs come and go.
-        settings = replace(choice.settings, n_gpu_layers=GpuLayers.AUTO)
-        setup = replace(preferences.setup(path), load=settings)
-        self._store.set(preferences.with_setup(path, setup))
-        self._opener.open(path)
+    # What there is
 
     def _settings_for(self, path: str) -> LoadSettings:
         return self._store.current.setup(path).load

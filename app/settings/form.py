@@ -53,6 +53,7 @@ class SettingField(QWidget):
         super().__init__(parent)
         self.declaration = declaration
         self._value: Any = declaration.default
+        self._default: Any = declaration.default
         self._refusals: dict[str, str] = {}
         self._locked = ""
         self.setObjectName(f"setting_{declaration.name}")
@@ -89,6 +90,12 @@ class SettingField(QWidget):
         self._value = value
         self._error.hide()
         self._show_value()
+
+    def set_default(self, value: Any) -> None:
+        """What it is for this model while nobody sets it."""
+        if value != self._default:
+            self._default = value
+            self.retranslate()
 
     def take(self, value: Any) -> None:
         """Change to a good value as if a person had."""
@@ -158,7 +165,7 @@ class SettingField(QWidget):
         if low is not None and high is not None:
             bounds = self.tr("From {0} to {1}").format(_plain(low), _plain(high))
             lines.append(f"{bounds} {words(declaration.unit)}".strip())
-        lines.append(self.tr("Default: {0}").format(self._text_of(declaration.default) or "–"))
+        lines.append(self.tr("Default: {0}").format(self._text_of(self._default) or "–"))
         return "\n".join(lines)
 
     def _make_control(self) -> QWidget:
@@ -185,7 +192,7 @@ class SettingField(QWidget):
         if self.declaration.optional:
             combo.addItem(words(self.declaration.none_label), None)
         for choice in self.declaration.choices:
-            combo.addItem(choice, choice)
+            combo.addItem(words(choice), choice)
         self._show_refusals()
 
     def _show_refusals(self) -> None:
@@ -209,7 +216,7 @@ class SettingField(QWidget):
             return self.tr("on") if value else self.tr("off")
         if isinstance(value, tuple):
             return ",".join(_plain(part) for part in value)
-        return _plain(value) if isinstance(value, int | float) else str(value)
+        return _plain(value) if isinstance(value, int | float) else words(str(value))
 
     def _show_value(self) -> None:
         control, value = self._control, self._value
@@ -238,6 +245,7 @@ class SettingField(QWidget):
         text = control.text()
         if text.strip() == words(self.declaration.none_label):
             text = "" if self.declaration.optional else text
+        text = next((word for word in self.declaration.words if text.strip() == words(word)), text)
         try:
             value = self.declaration.parse(text)
         except EngineError:

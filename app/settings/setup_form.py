@@ -88,6 +88,12 @@ class SetupForm(QWidget):
                 self._fields[declaration.name].set_value(declaration.check(getattr(settings, declaration.name)))
         self._show_slider()
 
+    def show_defaults(self, setup: Setup) -> None:
+        """Say in the tooltips what each setting is while nobody sets it."""
+        for settings in (setup.load, setup.policy):
+            for declaration in declarations(type(settings)):
+                self._fields[declaration.name].set_default(getattr(settings, declaration.name))
+
     def change(self, setup: Setup) -> None:
         """Change to another setup as if a person had."""
         self.show_setup(setup)

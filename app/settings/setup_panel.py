@@ -18,13 +18,14 @@ from PySide6.QtWidgets import (
 )
 
 from app import i18n
+from app.settings.form import words
 from app.settings.preset_bar import PresetBar
 from app.settings.preview import Preview
 from app.settings.setup import Setup
 from app.settings.setup_form import SetupForm
 from app.settings.what_if import WhatIf
 from app.theme import Theme
-from engine.cache.plan import Fit, MemoryPlan, Proposal
+from engine.cache.plan import Defaults, Fit, MemoryPlan, Proposal
 from engine.cache.ways import reload_seconds
 from engine.messages import CacheUsage, Failed, ModelFacts
 
@@ -34,9 +35,11 @@ Translate = Callable[[str], str]
 
 class SetupPanel(QWidget):
     """``apply_requested`` carries the Setup that a person wants in force; ``command_wanted`` asks for the setup as a
-    command line. `presets` tells of presets that were saved or removed."""
+    command line, ``defaults_wanted`` for what the model of a file is set to by itself. `presets` tells of presets that
+    were saved or removed."""
 
     apply_requested = Signal(object)
+    defaults_wanted = Signal(str)
     command_wanted = Signal()
 
     def __init__(self, theme: Theme, what_if: WhatIf, translate: Translate, parent: QWidget | None = None) -> None:
@@ -47,6 +50,7 @@ class SetupPanel(QWidget):
         self._what_if = what_if
         self._translate = translate
         self._applied = Setup()
+        self._defaults: Defaults | None = None
         self._path: str | None = None
         self._facts: ModelFacts | None = None
         self._usage: CacheUsage | None = None
@@ -54,6 +58,11 @@ class SetupPanel(QWidget):
         self._fit: Fit | None = None
         self._is_refused = False
         self.presets = PresetBar(theme)
+        self._why = QLabel()
+        self._why.setObjectName("setupWhy")
+        self._why.setProperty("level", "micro")
+        self._why.setTextFormat(Qt.TextFormat.PlainText)
+        self._why.setWordWrap(True)
         self.form = SetupForm(self._applied)
         self.preview = Preview(theme)
         self._note = QLabel()
@@ -80,6 +89,7 @@ class SetupPanel(QWidget):
         inner = QVBoxLayout(content)
         inner.setContentsMargins(20, 14, 16, 20)
         inner.addWidget(self.presets)
+        inner.addWidget(self._why)
         inner.addSpacing(6)
         inner.addWidget(self.form)
         inner.addStretch()
@@ -112,7 +122,7 @@ class SetupPanel(QWidget):
         self.presets.chosen.connect(self._on_preset)
         self.presets.command_wanted.connect(self.command_wanted)
         self.preview.largest_wanted.connect(lambda n_ctx: self.form.field("n_ctx").take(n_ctx))
-        self._reset.clicked.connect(lambda: self.form.change(self._applied))
+        self._reset.clicked.connect(lambda: self.form.change(self._reset_setup()))
         self._apply.clicked.connect(lambda: self.apply_requested.emit(self.form.setup))
         self._what_if.planned.connect(self._on_planned)
         self._what_if.refused.connect(self._on_refused)
@@ -130,11 +140,21 @@ class SetupPanel(QWidget):
         """What is in force, as last told."""
         return self._applied
 
-    def show_model(self, path: str | None, setup: Setup) -> None:
-        """A model file is there, or on its way, with a setup; None: there is none to plan for."""
-        self._path, self._applied = path, setup
+    def show_model(self, path: str | None, setup: Setup, defaults: Defaults | None = None) -> None:
+        """A model file is there, or on its way, with a setup; None: there is none to plan for.
+
+        ``defaults``: what it is loaded with while nobody sets it, if that was found out.
+        """
+        self._path, self._applied, self._defaults = path, setup, defaults
+        self.form.show_defaults(Setup(defaults.settings) if defaults is not None else Setup())
         self.form.show_setup(setup)
         self._ask()
+
+    def show_defaults(self, defaults: Defaults | None) -> None:
+        """What fits the model was found out."""
+        self._defaults = defaults
+        self.form.show_defaults(Setup(defaults.settings) if defaults is not None else Setup())
+        self._render()
 
     def show_facts(self, facts: ModelFacts | None) -> None:
         """What the loaded model is and takes."""
@@ -159,6 +179,8 @@ class SetupPanel(QWidget):
         if self._path is not None and self.isVisible():
             given_back = self._facts.devices if self._facts is not None else ()
             self._what_if.ask(self._path, self.form.setup, given_back)
+            if self._defaults is None:
+                self.defaults_wanted.emit(self._path)
         elif self._path is None:
             self._what_if.forget()
             self.preview.show_plan(None)
@@ -213,7 +235,7 @@ class SetupPanel(QWidget):
         if wanted.n_gpu_layers != now.n_gpu_layers:
             parts.append(self.tr("as many GPU layers as fit"))
         if wanted.flash_attn != now.flash_attn:
-            parts.append(self.tr("flash attention {0}").format(wanted.flash_attn))
+            parts.append(self.tr("flash attention {0}").format(words(wanted.flash_attn)))
         return f"{' · '.join(parts)}  ({i18n.bytes_text(proposal.plan.total_bytes)})"
 
     def _render(self) -> None:
@@ -225,10 +247,36 @@ class SetupPanel(QWidget):
             self.setFocus()
         self._apply.setEnabled(self._path is not None and is_changed and not self._is_refused)
         self._apply.setText(self.tr("Apply and reload") if is_reload else self.tr("Apply"))
-        self._reset.setEnabled(is_changed)
+        self._render_reset(is_changed)
+        self._why.setText(self._why_text())
+        self._why.setVisible(bool(self._why.text()))
         self._mend.setVisible(self._fit is not None and bool(self._fit.proposals))
         self._note.setText(self._note_text(is_reload) if is_changed else "")
         self._note.setVisible(bool(self._note.text()))
+
+    def _reset_setup(self) -> Setup:
+        """What Reset leads to: back to what is in force, and from there to what the model has by itself."""
+        if self.form.setup != self._applied or self._defaults is None:
+            return self._applied
+        return Setup(self._defaults.settings)
+
+    def _render_reset(self, is_changed: bool) -> None:
+        self._reset.setEnabled(self._reset_setup() != self.form.setup)
+        if is_changed:
+            self._reset.setText(self.tr("Undo changes"))
+            self._reset.setToolTip(self.tr("Back to what is in force now"))
+        else:
+            self._reset.setText(self.tr("Defaults"))
+            self._reset.setToolTip(self.tr("Fills in what fits this machine; nothing changes until you apply"))
+
+    def _why_text(self) -> str:
+        """Why the settings are what they are."""
+        if self._path is None or self._defaults is None:
+            return ""
+        if self._applied.load != self._defaults.settings:
+            return self.tr("These are settings of your own. “Defaults” leads back to what fits this machine.")
+        reasons = " ".join(self._translate(reason) for reason in self._defaults.reasons)
+        return self.tr("Chosen for this machine: {0}").format(reasons)
 
     def _note_text(self, is_reload: bool) -> str:
         if not is_reload:
@@ -252,8 +300,6 @@ class SetupPanel(QWidget):
         self.setAccessibleName(self.tr("Settings"))
         self._mend.setText(self.tr("Make it fit"))
         self._mend.setToolTip(self.tr("Changes that fit, smallest loss first; nothing is loaded until you apply"))
-        self._reset.setText(self.tr("Reset"))
-        self._reset.setToolTip(self.tr("Back to what is in force now"))
         self._apply.setToolTip(self.tr("Put these settings in force; the chat stays"))
         self._render()
 

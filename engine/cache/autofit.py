@@ -7,13 +7,15 @@ every token; then the context, up to a length that is of use; then better types,
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from engine.cache import geometry
 from engine.cache.fitting import Measure, largest_n_ctx
-from engine.cache.plan import Choice, DevicePlan, Home, MemoryPlan
+from engine.cache.plan import Choice, Defaults, DevicePlan, Home, MemoryPlan
 from engine.errors import EngineError
+from engine.facts import Device
+from engine.models.estimate import rough_bytes
 from engine.models.gguf import ModelInfo
 from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from engine.wording import gibibytes
@@ -30,6 +32,8 @@ SENSIBLE_N_CTX = {Home.GPU: 32_768, Home.PARTLY: 16_384, Home.CPU: 8_192}
 ROUND_N_CTX = 1024
 TYPES = (CacheType.F16, CacheType.Q8_0, CacheType.Q4_0)
 """From the best on. q8_0 is the compact one: next to no loss; q4_0 only where nothing else fits."""
+EVIDENT_SHARE = 2
+"""What is guessed to take less than one in this many of the free bytes needs no plan to be known to fit."""
 
 
 def choose_settings(info: ModelInfo, settings: LoadSettings, measure: Measure) -> Choice:
@@ -57,6 +61,24 @@ def choose_settings(info: ModelInfo, settings: LoadSettings, measure: Measure) -
         if found is not None and found.fits:
             return _choice(info, better, measure(better), fits=True)
     return _choice(info, fixed, measure(fixed), fits=True)
+
+
+def evident_defaults(info: ModelInfo, settings: LoadSettings, devices: Sequence[Device]) -> Defaults | None:
+    """What `choose_settings` would choose, where the header and the free memory tell it; None where it takes plans."""
+    if info.n_ctx_train <= 0:
+        return None
+    gpus = [device for device in devices if device.kind not in ("cpu", "accel")]
+    hosts = [device for device in devices if device.kind == "cpu"]
+    if len(gpus) > 1 or any(device.kind != "gpu" for device in gpus) or not hosts:
+        return None
+    home, device = (Home.GPU, gpus[0]) if gpus else (Home.CPU, hosts[0])
+    n_ctx = min(SENSIBLE_N_CTX[home], info.n_ctx_train)
+    settings = replace(settings, flash_attn=FlashAttention.AUTO, n_gpu_layers=GpuLayers.AUTO)
+    settings = _with(settings, n_ctx, _possible_types(info)[0])
+    if rough_bytes(info, settings) * EVIDENT_SHARE > device.free_bytes:
+        return None
+    n_gpu = info.n_layer + 1 if gpus else 0
+    return Defaults(settings, _fitting_reasons(info, settings, _Place(home, n_gpu, n_ctx, has_gpu=bool(gpus))))
 
 
 def margin_bytes(total_bytes: int) -> int:
@@ -150,18 +172,33 @@ def _reasons(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, home: Ho
         )
         return (f"Even with the shortest context {gibibytes(missing)} of memory are missing: choose a smaller file.",)
     has_gpu = any(device.name != HOST for device in plan.devices)
+    place = _Place(home, plan.n_gpu_layers, settings.n_ctx or plan.n_ctx, has_gpu=has_gpu)
+    return _fitting_reasons(info, settings, place)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a model's layers lie, and how many cells there are."""
+
+    home: Home
+    n_gpu_layers: int
+    n_ctx: int
+    has_gpu: bool
+
+
+def _fitting_reasons(info: ModelInfo, settings: LoadSettings, place: _Place) -> tuple[str, ...]:
     layers = {
         Home.GPU: f"All {info.n_layer + 1} layers fit on the GPU.",
-        Home.PARTLY: f"{plan.n_gpu_layers} of {info.n_layer + 1} layers fit on the GPU; the processor computes the "
+        Home.PARTLY: f"{place.n_gpu_layers} of {info.n_layer + 1} layers fit on the GPU; the processor computes the "
         "others, which is slower.",
         Home.CPU: "No layer fits on the GPU, so the processor computes."
-        if has_gpu
+        if place.has_gpu
         else "The processor computes: there is no GPU.",
-    }[home]
-    n_ctx = settings.n_ctx or plan.n_ctx
+    }[place.home]
+    n_ctx = place.n_ctx
     if n_ctx >= info.n_ctx_train > 0:
         context = f"The context window of {n_ctx:,} tokens is all that the model was trained for."
-    elif n_ctx >= SENSIBLE_N_CTX[home]:
+    elif n_ctx >= SENSIBLE_N_CTX[place.home]:
         context = f"A context window of {n_ctx:,} tokens is long enough for most chats; more can be asked for."
     else:
         context = f"A context window of {n_ctx:,} tokens is what the free memory has room for."

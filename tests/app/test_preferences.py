@@ -19,7 +19,8 @@ from app.settings.preferences import (
     ProblemKind,
     RecentModel,
 )
-from engine.settings import SamplingSettings
+from app.settings.setup import Setup
+from engine.settings import LoadSettings, Policy, PolicySettings, SamplingSettings
 
 CHANGED = Preferences(
     theme="dark",
@@ -34,6 +35,8 @@ CHANGED = Preferences(
     system_prompt="Answer briefly.\nAlways.",
     sampling=SamplingSettings(temperature=0.0, seed=7, max_tokens=64),
     log_folder="/logs",
+    setups={"/models/一.gguf": Setup(LoadSettings(n_ctx=512))},
+    policies={"/models/two.gguf": PolicySettings(policy=Policy.STOP)},
 )
 
 

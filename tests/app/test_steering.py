@@ -64,6 +64,13 @@ def apply(desk) -> None:
     desk.program.window.findChild(QPushButton, "applyButton").click()
 
 
+def apply_load(desk, qtbot) -> None:
+    """Apply what takes a load, and wait until it is asked for: whether it fits is looked at in a thread."""
+    n_loads = len(loads(desk))
+    apply(desk)
+    qtbot.waitUntil(lambda: len(loads(desk)) == n_loads + 1)
+
+
 def talk(desk, qtbot) -> None:
     desk.send("Hello")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
@@ -81,7 +88,7 @@ def test_a_reload_keeps_the_chat_and_its_tokens(desk, qtbot):
     talk(desk, qtbot)
     said = desk.say()
     change(desk, n_ctx=2048, type_k=CacheType.Q8_0)
-    apply(desk)
+    apply_load(desk, qtbot)
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     assert loads(desk)[-1] == LoadSettings(n_ctx=2048, type_k=CacheType.Q8_0)
     assert desk.say() == said
@@ -93,7 +100,7 @@ def test_a_reload_keeps_the_chat_and_its_tokens(desk, qtbot):
 
 def test_each_model_remembers_its_setup(desk, qtbot):
     change(desk, n_ctx=2048)
-    apply(desk)
+    apply_load(desk, qtbot)
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     first = desk.program.session.status.model_path
     desk.program.opener.open("/models/other.gguf")
@@ -149,7 +156,7 @@ def fail_load(desk, sentence: str, *, began: bool = True) -> None:
 def test_a_reload_that_fails_brings_back_what_was_in_force(slow_desk, qtbot):
     desk = slow_desk
     change(desk, n_ctx=2048)
-    apply(desk)
+    apply_load(desk, qtbot)
     fail_load(desk, "That is too much.")
     qtbot.waitUntil(lambda: len(loads(desk)) == 3)
     assert loads(desk)[-1] == LoadSettings()
@@ -163,7 +170,7 @@ def test_a_reload_that_fails_brings_back_what_was_in_force(slow_desk, qtbot):
 def test_a_reload_that_is_refused_at_once_leaves_the_model_loaded(slow_desk, qtbot):
     desk = slow_desk
     change(desk, n_ctx=2048)
-    apply(desk)
+    apply_load(desk, qtbot)
     fail_load(desk, "That can't be.", began=False)
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     assert len(loads(desk)) == 2
@@ -173,7 +180,7 @@ def test_a_reload_that_is_refused_at_once_leaves_the_model_loaded(slow_desk, qtb
 def test_a_reload_can_be_cancelled(slow_desk, qtbot):
     desk = slow_desk
     change(desk, n_ctx=2048)
-    apply(desk)
+    apply_load(desk, qtbot)
     request_id = desk.engine.last(LoadModel).request_id
     desk.program.actions["cancel_load"].trigger()
     assert desk.engine.last(Cancel) == Cancel(request_id)
@@ -185,10 +192,10 @@ def test_a_reload_can_be_cancelled(slow_desk, qtbot):
 def test_a_second_apply_is_not_undone_by_the_end_of_the_first(slow_desk, qtbot):
     desk = slow_desk
     change(desk, n_ctx=2048)
-    apply(desk)
+    apply_load(desk, qtbot)
     first = desk.engine.last(LoadModel).request_id
     change(desk, n_ctx=1024)
-    apply(desk)
+    apply_load(desk, qtbot)
     desk.engine.post(LoadCancelled(first))
     finish_load(desk)
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
@@ -199,7 +206,7 @@ def test_a_second_apply_is_not_undone_by_the_end_of_the_first(slow_desk, qtbot):
 def test_another_model_chosen_during_a_reload_stays_chosen(slow_desk, qtbot):
     desk = slow_desk
     change(desk, n_ctx=2048)
-    apply(desk)
+    apply_load(desk, qtbot)
     first = desk.engine.last(LoadModel).request_id
     desk.program.opener.open("/models/other.gguf")
     qtbot.waitUntil(lambda: desk.engine.last(LoadModel).path == "/models/other.gguf")
@@ -212,7 +219,7 @@ def test_another_model_chosen_during_a_reload_stays_chosen(slow_desk, qtbot):
 def test_a_load_that_brings_back_what_was_and_fails_too_ends_there(slow_desk, qtbot):
     desk = slow_desk
     change(desk, n_ctx=2048)
-    apply(desk)
+    apply_load(desk, qtbot)
     for n_loads in (2, 3):
         qtbot.waitUntil(lambda n_loads=n_loads: len(loads(desk)) == n_loads)
         fail_load(desk, f"No {n_loads}.")

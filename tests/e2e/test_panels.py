@@ -86,7 +86,9 @@ def test_what_the_preview_says_is_what_a_reload_takes_and_the_chat_goes_on(open_
     panel.form.field("type_k").take(CacheType.Q8_0)
     qtbot.waitUntil(lambda: "512 cells" in text(program, "previewKv"), timeout=PATIENCE_MS)
     planned = text(program, "previewKv").split(" → ")[1].split(" · ")[0]
+    before = program.session.status.facts
     program.window.findChild(QPushButton, "applyButton").click()
+    qtbot.waitUntil(lambda: program.session.status.facts is not before, timeout=PATIENCE_MS)
     wait_until_ready(qtbot, program)
     facts = program.session.status.facts
     assert (facts.n_ctx, facts.type_k, facts.type_v) == (512, "q8_0", "f16")

@@ -24,7 +24,9 @@ from app.models.library_watcher import LibraryWatcher
 from app.models.model_desk import ModelDesk
 from app.models.models_window import ModelsWindow
 from app.models.opener import ModelOpener
+from app.models.settings_chooser import SettingsChooser
 from app.models.workers import Workers
+from app.settings.model_setups import ModelSetups
 from app.settings.preferences import PreferencesStore
 from app.source_texts import ENGINE_SENTENCES
 from app.theme import Theme
@@ -51,6 +53,8 @@ class ModelRoom:
     opener: ModelOpener
     engine: FakeEngine
     words: EngineWords
+    setups: ModelSetups
+    chooser: SettingsChooser
     opened: list[str] = field(default_factory=list)
 
     @property
@@ -109,7 +113,9 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 FitQueue(make_planner),
             )
             opened: list[str] = []
-            opener = ModelOpener(session, lambda path: opened.append(str(path)))
+            setups = ModelSetups(store)
+            chooser = SettingsChooser(session, workers.fits)
+            opener = ModelOpener(session, setups, chooser, lambda path: opened.append(str(path)))
             words = EngineWords(map(str, ENGINE_SENTENCES))
             desk = ModelDesk(Theme(qapp), session, store, workers, opener, words.translate)
             room = ModelRoom(
@@ -125,6 +131,8 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 opener,
                 engine,
                 words,
+                setups,
+                chooser,
                 opened,
             )
             rooms.append(room)

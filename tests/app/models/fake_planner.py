@@ -44,15 +44,25 @@ def fit_of(path: str) -> Fit:
 
 
 class FakePlanner:
-    """Answers at once; ``asked`` has every question."""
+    """Answers at once, or never once it ``is_lost``; ``asked`` has every question."""
 
     def __init__(self, post: Callable[[Event], None]) -> None:
         self._post = post
+        self.is_lost = False
         self.asked: list[PlanMemory] = []
         self.is_closed = False
 
     def ask(self, question: PlanMemory) -> None:
         self.asked.append(question)
+        if not self.is_lost:
+            self._answer(question)
+
+    def answer_all(self) -> None:
+        """Find back: answer what was asked."""
+        for question in self.asked:
+            self._answer(question)
+
+    def _answer(self, question: PlanMemory) -> None:
         if "refused" in question.path:
             code = ErrorCode.MODEL_ARCHITECTURE_UNKNOWN
             self._post(Failed(question.request_id, code, REFUSED))

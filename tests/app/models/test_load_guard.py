@@ -11,12 +11,13 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.models.load_guard import LoadGuard
+from app.settings.setup import Setup
 from engine.messages import LoadModel
 from engine.settings import GpuLayers, LoadSettings
 from tests.app.models.conftest import ModelRoom
 from tests.app.models.fake_planner import choice_of
 
-ASKED = LoadSettings(n_ctx=4096)
+ASKED = LoadSettings(n_ctx=8000)
 
 
 @pytest.fixture
@@ -25,9 +26,17 @@ def guarded(room: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> M
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.show()
-    room.opener.set_guard(LoadGuard(room.session, room.store, room.fits, parent))
+    room.opener.set_guard(LoadGuard(room.session, room.fits, parent))
     set_free(monkeypatch, 0)
+    room.session.start()
     return room
+
+
+def write(room: ModelRoom, name: str) -> str:
+    """A model that its person has set."""
+    path = str(room.write(name))
+    room.setups.keep(path, Setup(ASKED))
+    return path
 
 
 def set_free(monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
@@ -53,14 +62,14 @@ def test_what_clearly_fits_is_loaded_without_a_question(
     guarded: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_free(monkeypatch, 1 << 40)
-    path = str(guarded.write("large.gguf"))
+    path = write(guarded, "large.gguf")
     guarded.opener.open(path)
     qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
     assert guarded.planner.asked == []
 
 
 def test_what_fits_by_an_exact_plan_is_loaded(guarded: ModelRoom, qtbot: QtBot) -> None:
-    path = str(guarded.write("small.gguf"))
+    path = write(guarded, "small.gguf")
     guarded.opener.open(path)
     qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
     assert len(guarded.planner.asked) == 1
@@ -68,7 +77,7 @@ def test_what_fits_by_an_exact_plan_is_loaded(guarded: ModelRoom, qtbot: QtBot) 
 
 
 def test_what_fits_with_a_change_is_offered_so(guarded: ModelRoom, qtbot: QtBot) -> None:
-    path = str(guarded.write("large.gguf"))
+    path = write(guarded, "large.gguf")
     guarded.opener.open(path)
     qtbot.waitUntil(lambda: box() is not None)
     shown = box()
@@ -85,21 +94,21 @@ def test_what_fits_with_a_change_is_offered_so(guarded: ModelRoom, qtbot: QtBot)
 
 @pytest.mark.parametrize(("answer", "n_loads"), [("Cancel", 0), ("Load all the same", 1)])
 def test_what_never_fits(guarded: ModelRoom, qtbot: QtBot, answer: str, n_loads: int) -> None:
-    path = str(guarded.write("huge.gguf"))
+    path = write(guarded, "huge.gguf")
     guarded.opener.open(path)
     qtbot.waitUntil(lambda: box() is not None)
     choose(answer)
-    assert loads(guarded) == [(path, LoadSettings())] * n_loads
+    assert loads(guarded) == [(path, ASKED)] * n_loads
 
 
 def test_what_the_planner_refuses_is_loaded_to_hear_why(guarded: ModelRoom, qtbot: QtBot) -> None:
-    path = str(guarded.write("refused.gguf"))
+    path = write(guarded, "refused.gguf")
     guarded.opener.open(path)
     qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
 
 
 def test_only_the_newest_wish_counts(guarded: ModelRoom, qtbot: QtBot) -> None:
-    large, small = str(guarded.write("large.gguf")), str(guarded.write("small.gguf"))
+    large, small = write(guarded, "large.gguf"), write(guarded, "small.gguf")
     guarded.opener.open(large)
     qtbot.waitUntil(lambda: box() is not None)
     guarded.opener.open(small)
@@ -109,7 +118,7 @@ def test_only_the_newest_wish_counts(guarded: ModelRoom, qtbot: QtBot) -> None:
 
 
 def test_a_guess_is_only_taken_where_it_is_safe(guarded: ModelRoom, qtbot: QtBot, monkeypatch, tmp_path: Path) -> None:
-    guard = LoadGuard(guarded.session, guarded.store, guarded.fits, QWidget())
+    guard = LoadGuard(guarded.session, guarded.fits, QWidget())
     path = guarded.write("small.gguf")
     assert not guard.is_sure(path, ASKED)
     assert guard.is_sure(tmp_path / "missing.gguf", ASKED), "the load says what is wrong"

@@ -70,16 +70,19 @@ def test_models_of_this_machine_with_what_fits(room: ModelRoom, qtbot: QtBot) ->
     assert not card_of(page.cards, "cut").findChildren(QPushButton), "what is broken can't be loaded"
 
 
-def test_a_model_is_loaded_as_its_line_says(room: ModelRoom, qtbot: QtBot) -> None:
+def test_a_model_is_loaded_as_its_line_says(room: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
+    room.session.start()
     path = str(room.write("small.gguf"))
     room.desk.show_library()
     page = room.window.library
     qtbot.waitUntil(lambda: shown_fits(page.cards) == {"small": "Fits on the GPU"})
     press(qtbot, page.cards[0], "loadModel")
-    qtbot.waitUntil(lambda: room.opened == [path])
-    load = room.store.current.setup(path).load
+    qtbot.waitUntil(lambda: [command.path for command in room.engine.sent] == [path])
+    load = room.engine.sent[0].settings
     assert (load.n_ctx, load.type_k) == (32_768, CacheType.Q8_0)
     assert load.n_gpu_layers is GpuLayers.AUTO, "counted again at each load"
+    assert room.store.current.setups == {}, "the next time there may be other memory"
 
 
 def test_what_does_not_fit_asks_first_and_once(
@@ -90,6 +93,7 @@ def test_what_does_not_fit_asks_first_and_once(
     parent.show()
     room.desk.attach(parent, Notices(Theme(qapp), parent), can_ask=True)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
+    room.session.start()
     path = str(room.write("huge.gguf"))
     room.desk.show_library()
     page = room.window.library
@@ -105,7 +109,7 @@ def test_what_does_not_fit_asks_first_and_once(
     next(button for button in box().buttons() if button.text() == "Load all the same").click()
     assert [command.path for command in room.engine.sent] == [path]
     assert box() is None
-    assert path not in room.store.current.setups, "it is loaded as it is set"
+    assert path not in room.store.current.setups, "nobody has set it"
 
 
 def test_a_name_that_leads_out_is_a_sentence(room: ModelRoom, qtbot: QtBot) -> None:

@@ -15,6 +15,7 @@ from app.settings.setup import Preset, Setup, preset_setup
 from app.settings.setup_panel import SetupPanel
 from app.settings.what_if import WhatIf
 from app.theme import Theme
+from engine.cache.plan import Defaults
 from engine.messages import DeviceMemory, PlanMemory
 from engine.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
 from tests.app.cache.usages import usage
@@ -264,8 +265,53 @@ def test_presets_of_ones_own_are_in_the_menu_and_can_go(made):
 def test_the_keyboard_stays_in_the_panel_when_its_buttons_go_grey(made, qtbot):
     panel, _ = made
     change(panel, n_ctx=1024)
-    reset = next(one for one in panel.findChildren(QPushButton) if one.text() == "Reset")
+    reset = button(panel, "resetSetup")
     reset.setFocus()
     qtbot.keyClick(reset, Qt.Key.Key_Space)
     assert not reset.isEnabled()
     assert panel.focusWidget() is panel
+
+
+# What it is by itself
+
+
+FITS = Defaults(LoadSettings(n_ctx=6144, type_k=CacheType.Q8_0), ("All 33 layers fit on the GPU.", "There is room."))
+
+
+def test_what_fits_is_said_with_its_reasons_and_in_the_tooltips(made):
+    panel, _ = made
+    panel.show_model(PATH, Setup(FITS.settings), FITS)
+    assert label(panel, "setupWhy") == "Chosen for this machine: All 33 layers fit on the GPU. There is room."
+    assert "Default: 6144" in panel.findChild(QLineEdit, "n_ctxInput").toolTip()
+    assert not button(panel, "resetSetup").isEnabled()
+    panel.show_model("/models/other.gguf", Setup())
+    assert label(panel, "setupWhy") == ""
+    assert "Default: 4096" in panel.findChild(QLineEdit, "n_ctxInput").toolTip()
+
+
+def test_reset_undoes_changes_and_then_leads_to_the_defaults(made):
+    panel, _ = made
+    own = Setup(LoadSettings(n_ctx=1024))
+    panel.show_model(PATH, own, FITS)
+    assert "settings of your own" in label(panel, "setupWhy")
+    change(panel, n_ctx=2048)
+    reset = button(panel, "resetSetup")
+    assert reset.text() == "Undo changes"
+    reset.click()
+    assert (panel.setup, reset.text()) == (own, "Defaults")
+    reset.click()
+    assert panel.setup == Setup(FITS.settings)
+    assert button(panel, "applyButton").isEnabled()
+
+
+def test_what_fits_is_asked_for_once_somebody_looks(made, qtbot):
+    panel, _ = made
+    wanted = []
+    panel.defaults_wanted.connect(wanted.append)
+    panel.hide()
+    panel.show_model(PATH, Setup(LoadSettings(n_ctx=1024)))
+    assert wanted == []
+    panel.show()
+    qtbot.waitUntil(lambda: PATH in wanted)
+    panel.show_defaults(FITS)
+    assert button(panel, "resetSetup").isEnabled()

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cache import autofit
-from engine.cache.autofit import choose_settings, margin_bytes
+from engine.cache.autofit import choose_settings, evident_defaults, margin_bytes
 from engine.cache.geometry import CacheShape, kv_bytes, n_cells
 from engine.cache.plan import Choice, DevicePlan, Home, MemoryPlan
 from engine.errors import EngineError, ErrorCode
+from engine.facts import Device
 from engine.models.gguf import ModelInfo, read_model_info
 from engine.settings import CacheType, GpuLayers, LoadSettings
 from tests.tiny import TinySpec, write_tiny_model
@@ -124,6 +125,35 @@ def test_types_that_the_model_refuses_are_not_chosen(info: ModelInfo, refuses: t
 def test_a_model_that_can_t_be_loaded_at_all(info: ModelInfo) -> None:
     with pytest.raises(EngineError):
         choose(Machine(info, vram=0, ram=1000 * MIB, refuses=tuple(CacheType)))
+
+
+@given(vram=st.integers(0, 4000), ram=st.integers(40, 4000), n_ctx_train=st.sampled_from([0, 512, 65_536]))
+def test_what_is_evident_is_what_would_be_chosen(info: ModelInfo, vram: int, ram: int, n_ctx_train: int) -> None:
+    info = replace(info, n_ctx_train=n_ctx_train, size_bytes=(N_LAYER + 1) * LAYER_BYTES)
+    devices = [Device("CPU", "", "cpu", "CPU", ram * MIB, ram * MIB)]
+    if vram:
+        devices.append(Device("GPU0", "", "gpu", "CUDA", vram * MIB, vram * MIB))
+    evident = evident_defaults(info, LoadSettings(n_threads=3), devices)
+    if evident is not None:
+        choice = choose_settings(info, LoadSettings(n_threads=3), Machine(info, vram * MIB, ram * MIB).measure)
+        n_gpu_layers = choice.settings.n_gpu_layers
+        assert (replace(evident.settings, n_gpu_layers=n_gpu_layers), evident.reasons) == (
+            choice.settings,
+            choice.reasons,
+        )
+
+
+def test_evident_is_what_takes_less_than_half_of_the_only_memory_that_counts(info: ModelInfo) -> None:
+    info = replace(info, size_bytes=100 * MIB)
+    cpu = Device("CPU", "", "cpu", "CPU", 4000 * MIB, 4000 * MIB)
+    gpu = replace(cpu, name="GPU0", kind="gpu")
+    assert evident_defaults(info, LoadSettings(), [cpu]) is not None
+    assert evident_defaults(info, LoadSettings(), [cpu, gpu]) is not None
+    assert evident_defaults(info, LoadSettings(), [replace(cpu, free_bytes=200 * MIB)]) is None
+    assert evident_defaults(info, LoadSettings(), [cpu, replace(gpu, free_bytes=200 * MIB)]) is None
+    assert evident_defaults(info, LoadSettings(), [cpu, gpu, gpu]) is None, "how it is spread takes a plan"
+    assert evident_defaults(info, LoadSettings(), [cpu, replace(gpu, kind="igpu")]) is None, "its memory is the RAM"
+    assert evident_defaults(info, LoadSettings(), []) is None
 
 
 @given(vram=st.integers(0, 400), ram=st.integers(40, 400))
