@@ -12,6 +12,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,10 @@ FIELDS = ("chat_id", "binding", "runs", "highest_position", "has_freed", "checkp
 @example({"runs": [[0, 1, "cached", 5], [1, 2, "cached", 5]], "highest_position": 6}, [1, 2])
 @example({"checkpoints": [[1, 1, [[7, 3]]]], "sizes": [0, 3]}, [1])
 @example({"checkpoints": [[1, 1, []], [1, 1, []]], "sizes": [0, 0, 3]}, [1])
+@example({"checkpoints": [[1, 1, []]], "sizes": [-5, 8]}, [1])
+@example({"checkpoints": [[9, 1, []]], "sizes": [0, 3]}, [1])
 @example({"highest_position": 0}, [1])
+@example({}, [-1])
 def test_what_is_signed_is_bounded_all_the_same(
     tmp_path_factory: pytest.TempPathFactory, changed: dict[str, Any], tokens: list[int]
 ) -> None:
@@ -153,8 +157,24 @@ def test_what_is_signed_is_bounded_all_the_same(
     assert len(sequence) == len(tokens)
     assert min(tokens) >= 0
     assert sum(head.sizes) == 3
+    runs_held = list(sequence.cached_runs())
+    assert all(one.first_position + one.length <= other.first_position for one, other in pairwise(runs_held))
+    indices = head.outline.checkpoint_indices
+    assert sorted({*indices}) == list(indices)
+    assert all(index <= len(tokens) for index in indices)
+    assert all(p0 < p1 for checkpoint in state.checkpoints for p0, p1 in checkpoint.removed)
     assert 0 < sequence.n_cached <= sequence.next_position <= head.outline.highest_position <= 1 << 30
     assert state.n_bytes <= 3 + 4 * len(tokens)
+
+
+@pytest.mark.parametrize("bound", ["JSON_BYTES_MAX", "TOKENS_MAX"])
+def test_a_file_that_would_take_much_memory_to_look_at_is_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    write_one(tmp_path)
+    assert SnapshotFolder(tmp_path).stored(BINDING)
+    monkeypatch.setattr(snapshot_file, bound, 20)
+    assert not SnapshotFolder(tmp_path).stored(BINDING)
 
 
 def test_without_damage_it_is_restored(tmp_path: Path) -> None:

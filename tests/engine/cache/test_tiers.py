@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,16 @@ def test_new_budgets_hold_at_once(tmp_path: Path) -> None:
     assert not stored_files(tmp_path)
 
 
+def test_of_what_a_smaller_budget_leaves_no_room_for_the_latest_goes_to_disk(tmp_path: Path) -> None:
+    tiers = Tiers(BUDGETS, SnapshotFolder(tmp_path), plenty)
+    desk = WarmDesk(Recorder(), tiers)
+    for seed, chat_id in enumerate("abc"):
+        desk.ask(chat_id, first_question(seed))
+    tiers.set_budgets(TierSettings(ram_mib=0, disk_gib=1))
+    desk.write()
+    assert {name: one.tier for name, one in desk.tiers().items()} == {"b": Tier.DISK, "c": Tier.ACTIVE}
+
+
 def test_a_chat_too_large_for_ram_goes_to_disk_alone(tmp_path: Path) -> None:
     folder, chat = SnapshotFolder(tmp_path), first_question(1)
     desk = WarmDesk(Recorder(N_BIG), Tiers(TierSettings(ram_mib=0, disk_gib=1), folder, plenty))
@@ -73,6 +84,33 @@ def test_a_chat_too_large_for_ram_goes_to_disk_alone(tmp_path: Path) -> None:
         "c": Tier.DISK,
     }
     assert desk.ask("a", chat.say("user", text(3, 9))).n_fed < 20
+
+
+def test_what_waits_for_the_disk_is_not_in_the_way_of_what_is_kept_in_ram(tmp_path: Path) -> None:
+    memory = Recorder(3 * MIB // 2)
+    desk = WarmDesk(memory, Tiers(TierSettings(ram_mib=1, disk_gib=1), SnapshotFolder(tmp_path), plenty))
+    desk.ask("a", first_question(1))
+    desk.ask("b", first_question(2))
+    memory.n_padding = N_BIG
+    desk.ask("c", first_question(3))
+    desk.ask("d", first_question(4))
+    assert {name: one.tier for name, one in desk.tiers().items()} == {
+        "a": Tier.RAM,
+        "c": Tier.RAM,
+        "d": Tier.ACTIVE,
+    }
+
+
+def test_what_can_not_be_written_does_not_wait_for_ever(tmp_path: Path) -> None:
+    folder = tmp_path / "snapshots"
+    tiers = Tiers(TierSettings(ram_mib=0, disk_gib=1), SnapshotFolder(folder), plenty)
+    desk = WarmDesk(Recorder(), tiers)
+    desk.ask("a", first_question(1))
+    desk.ask("b", first_question(2))
+    assert tiers.is_in_ram
+    shutil.rmtree(folder)
+    desk.write()
+    assert not tiers.is_in_ram
 
 
 def test_a_chat_too_large_for_any_budget_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +160,46 @@ def test_chats_leave_ram_when_the_machine_needs_it_and_those_on_disk_go_first(tm
         "d": Tier.ACTIVE,
     }
     assert not tiers.is_in_ram
+
+
+def test_what_is_only_in_ram_leaves_it_after_what_is_on_disk_too(tmp_path: Path) -> None:
+    machine = Machine(100 * MIB)
+    tiers = Tiers(BUDGETS, SnapshotFolder(tmp_path), machine.spare)
+    desk = WarmDesk(Recorder(N_BIG), tiers)
+    for seed, chat_id in enumerate("abc"):
+        desk.ask(chat_id, first_question(seed))
+    steps = tiers.write_behind()
+    while not stored_files(tmp_path):
+        next(steps)
+    machine.n_spare = -1
+    tiers.relieve()
+    assert len(stored_files(tmp_path)) == 1
+    assert {name: one.tier for name, one in desk.tiers().items()} == {"a": Tier.RAM, "c": Tier.ACTIVE, "b": Tier.DISK}
+
+
+def test_what_a_chat_gives_up_itself_is_not_asked_of_others() -> None:
+    machine = Machine(100 * MIB)
+    desk, chat = WarmDesk(Recorder(N_BIG), Tiers(BUDGETS, None, machine.spare), N_BIG), first_question(1)
+    desk.ask("a", chat)
+    desk.ask("b", first_question(2))
+    desk.ask("a", chat.say("user", text(3, 9)))
+    machine.n_spare = 0
+    desk.active.save()
+    assert {name: one.tier for name, one in desk.tiers().items()} == {"a": Tier.ACTIVE, "b": Tier.RAM}
+
+
+def test_a_chat_that_came_back_for_nothing_is_copied_again_if_need_be() -> None:
+    machine, chat = Machine(100 * MIB), first_question(1)
+    tiers = Tiers(BUDGETS, None, machine.spare)
+    desk = WarmDesk(Recorder(), tiers)
+    desk.ask("a", chat)
+    desk.ask("b", first_question(2))
+    desk.active.make_ready("a", chat.say("user", text(3, 9)).prompt().tokens, lambda: False)
+    machine.n_spare = -100 * MIB
+    tiers.relieve()
+    machine.n_spare = 100 * MIB
+    desk.ask("c", first_question(3))
+    assert desk.ask("a", chat).n_fed < 20
 
 
 def test_a_machine_with_little_memory_keeps_what_was_left_last() -> None:

@@ -23,7 +23,7 @@ class Recorder(FakeMemory):
         super().__init__(MemoryTraits(kind, 2048, 0, can_shift, n_positions=4096))
         self.n_restored = 0
         self.rooms: list[StateBytes | None] = []
-        self._n_padding = n_padding
+        self.n_padding = n_padding
 
     @property
     def n_copied(self) -> int:
@@ -31,7 +31,7 @@ class Recorder(FakeMemory):
 
     def snapshot(self, *, partial: bool = False, room: StateBytes | None = None) -> StateBytes:
         self.rooms.append(room)
-        return bytes(super().snapshot(partial=partial)) + bytes(self._n_padding)
+        return bytes(super().snapshot(partial=partial)) + bytes(self.n_padding)
 
     def restore(self, state: StateBytes, *, partial: bool = False) -> bool:
         self.n_restored += 1
