@@ -135,6 +135,7 @@ class Program:
         self.welcome = Welcome(self.theme, self.actions)
         self.transcript.set_welcome(self.welcome)
         words, look = self.words.translate, self.models.look
+        self.models.shows_elsewhere = self.welcome.first_models.shows
         self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.opener.open, words)
         self.notices = Notices(self.theme)
         self.composer = Composer(self.theme)

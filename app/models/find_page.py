@@ -78,6 +78,8 @@ class FindPage(QWidget):
         self._message_color = "text_2"
         self._repos = QListWidget()
         self._repos.setObjectName("foundRepos")
+        self._repos.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._repos.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self._repos.itemActivated.connect(self._on_chosen)
         self._repos.itemClicked.connect(self._on_chosen)
         self._heading = ElidedLabel()

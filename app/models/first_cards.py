@@ -27,12 +27,14 @@ class FirstCard(ModelCard):
 class FoundCard(FirstCard):
     """A model that is on this computer."""
 
-    def __init__(self, theme: Theme, model: LibraryModel, open_model: Callable[[str], object]) -> None:
+    def __init__(
+        self, theme: Theme, model: LibraryModel, open_model: Callable[[str], object], *, is_first: bool
+    ) -> None:
         super().__init__(theme, model.name)
         self._model = model
         path = str(model.path)
         self.title.set_line(model.name, path)
-        self._open = self.add_button("openFirst", lambda: open_model(path), "primary")
+        self._open = self.add_button("openFirst", lambda: open_model(path), "primary" if is_first else "")
         self.render_words()
 
     def render_words(self) -> None:
@@ -74,6 +76,10 @@ class SuggestedCard(FirstCard):
     @property
     def _path(self) -> str:
         return str(self._download.path) if self._download is not None else ""
+
+    def has_download(self, key: str) -> bool:
+        """Whether it shows this one."""
+        return self._key == key
 
     def set_free(self, gpu_bytes: int, ram_bytes: int) -> None:
         """What is free where it would go."""

@@ -85,6 +85,10 @@ class FirstModels(QWidget):
         if before != [card.fit.isHidden() for card in self.cards]:
             self.offer_changed.emit()
 
+    def shows(self, key: str) -> bool:
+        """Whether somebody can see what becomes of a download."""
+        return any(card.isVisible() and card.has_download(key) for card in self._suggested_cards())
+
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         for card in self.cards:
@@ -109,9 +113,10 @@ class FirstModels(QWidget):
         self.offer_changed.emit()
 
     def _card(self, one: LibraryModel | Suggested) -> FirstCard:
+        is_first = not self.cards
         if isinstance(one, LibraryModel):
-            return FoundCard(self._theme, one, self.open_wanted.emit)
-        card = SuggestedCard(self._theme, one, is_first=not self.cards)
+            return FoundCard(self._theme, one, self.open_wanted.emit, is_first=is_first)
+        card = SuggestedCard(self._theme, one, is_first=is_first)
         card.download_wanted.connect(self.download_wanted)
         card.pause_wanted.connect(self.pause_wanted)
         card.resume_wanted.connect(self.resume_wanted)

@@ -175,7 +175,7 @@ class DownloadQueue:
                 self._running = self._transfer = None
                 is_removed = key not in self._downloads
                 if not is_removed:
-                    self._downloads[key] = _after(self._downloads[key], outcome, is_closing=self._is_closing)
+                    self._downloads[key] = self._after(self._downloads[key], outcome)
             if is_removed and not isinstance(outcome, Path):
                 with contextlib.suppress(EngineError):
                     delete_parts(self._folder, model)
@@ -200,6 +200,20 @@ class DownloadQueue:
             return None
         except EngineError as error:
             return error
+
+    def _after(self, download: Download, outcome: Path | EngineError | None) -> Download:
+        still = dataclasses.replace(download, bytes_per_second=None, seconds_left=None)
+        if isinstance(outcome, Path):
+            return dataclasses.replace(still, state=DownloadState.DONE, n_done=download.n_total, path=outcome)
+        if isinstance(outcome, EngineError):
+            # Also after a pause just before: it is to be resumed by hand either way. What was damaged is deleted.
+            there = n_bytes_there(self._folder, download.model)
+            return dataclasses.replace(still, state=DownloadState.FAILED, n_done=there, problem=outcome)
+        if self._is_closing or download.state is not DownloadState.PAUSED:
+            # Stopped for the end of the program, or resumed again while it was stopping.
+            state = DownloadState.PAUSED if download.state is DownloadState.PAUSED else DownloadState.WAITING
+            return dataclasses.replace(still, state=state)
+        return still
 
     def _is_wanted(self, key: str) -> bool:
         download = self._downloads.get(key)
@@ -293,20 +307,6 @@ class _SpeedMeter:
 
 def _is_elsewhere(download: Download) -> bool:
     return download.problem is not None and download.problem.code is ErrorCode.DOWNLOAD_ELSEWHERE
-
-
-def _after(download: Download, outcome: Path | EngineError | None, *, is_closing: bool) -> Download:
-    still = dataclasses.replace(download, bytes_per_second=None, seconds_left=None)
-    if isinstance(outcome, Path):
-        return dataclasses.replace(still, state=DownloadState.DONE, n_done=download.n_total, path=outcome)
-    if isinstance(outcome, EngineError):
-        # A pause that came just before the failure: it is to be resumed by hand either way.
-        return dataclasses.replace(still, state=DownloadState.FAILED, problem=outcome)
-    if is_closing or download.state is not DownloadState.PAUSED:
-        # Stopped for the end of the program, or resumed again while it was stopping.
-        state = DownloadState.PAUSED if download.state is DownloadState.PAUSED else DownloadState.WAITING
-        return dataclasses.replace(still, state=state)
-    return still
 
 
 # --- the file ---

@@ -3747,7 +3747,7 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     </message>
     <message>
         <source>A GGUF file of yours</source>
-        <translation>您自己的 GGUF 文件</translation>
+        <translation>你自己的 GGUF 文件</translation>
     </message>
     <message>
         <source>Add a folder…</source>
@@ -3783,7 +3783,7 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     </message>
     <message>
         <source>These suit this computer. Nothing is asked of the network before you press “Download”: the file then comes from {0}. A .gguf file that you have can be dropped on this window.</source>
-        <translation>这些模型适合这台电脑。在您按“下载”之前不会访问网络：文件届时来自 {0}。您已有的 .gguf 文件可以直接拖到此窗口。</translation>
+        <translation>这些模型适合这台电脑。在你按“下载”之前不会访问网络：文件届时来自 {0}。你已有的 .gguf 文件可以直接拖到此窗口。</translation>
     </message>
     <message>
         <source>Downloads are turned off by HF_HUB_OFFLINE.</source>
@@ -3795,7 +3795,7 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     </message>
     <message>
         <source>There is no model yet. Choose the starter or a GGUF file of yours, or find one to download.</source>
-        <translation>还没有模型。请选择入门模型或您自己的 GGUF 文件，或查找一个来下载。</translation>
+        <translation>还没有模型。请选择入门模型或你自己的 GGUF 文件，或查找一个来下载。</translation>
     </message>
     <message>
         <source>• Drop a .gguf file from a stick or another computer on this window, or open it.</source>

@@ -201,6 +201,7 @@ def test_a_suggestion_that_is_gone_says_so_and_the_others_go_on(start_page: Star
     page.press("downloadFirst")
     qtbot.waitUntil(lambda: "is no longer where it was" in page.fit(), timeout=10_000)
     assert page.fit().startswith("<"), "in the language in force"
+    assert "is no longer" not in page.fit(1)
     assert page.shown() == ["downloadFirst"]
     page.press("downloadFirst", 1)
     qtbot.waitUntil(lambda: page.shown(1) == ["openFirst"], timeout=10_000)
