@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import multiprocessing
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from engine import deadlines
@@ -18,6 +17,7 @@ from engine.client import read_log_tail
 from engine.errors import ErrorCode
 from engine.messages import Event, Failed, PlanMemory
 from engine.options import EngineOptions
+from engine.process import EngineProcess
 
 IDLE_S = 10.0
 """A planner that is asked nothing for this long ends: it holds memory."""
@@ -50,16 +50,13 @@ class Planner:
         options: EngineOptions,
         *,
         idle_s: float = IDLE_S,
-        run: Callable[[Connection, EngineOptions, float], None] = run_planner,
+        run: Callable[..., None] = run_planner,
     ) -> None:
         self._on_answer = on_answer
         self._options = replace(options, log_path=str(Path(options.log_path).with_name(LOG_NAME)))
-        self._idle_s = idle_s
-        self._run = run
-        self._context = multiprocessing.get_context("spawn")
+        self._run = partial(run, idle_s=idle_s)
         self._lock = threading.Lock()
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._process: EngineProcess | None = None
         self._reader: threading.Thread | None = None
         # At most one question is with the process, so a death names its cause and the pipe never fills.
         self._asked: PlanMemory | None = None
@@ -92,52 +89,40 @@ class Planner:
     # Callers hold the lock.
 
     def _spawn(self) -> None:
-        ours, theirs = self._context.Pipe()
-        arguments = (theirs, self._options, self._idle_s)
-        process = self._context.Process(target=self._run, args=arguments, name="kvasir-planner", daemon=True)
-        process.start()
-        theirs.close()
-        self._pipe, self._process = ours, process
-        self._reader = threading.Thread(target=self._read, args=(ours, process), name="planner-reader", daemon=True)
+        self._process = EngineProcess(self._run, self._options, name="kvasir-planner")
+        self._reader = threading.Thread(target=self._read, args=(self._process,), name="planner-reader", daemon=True)
         self._reader.start()
 
     def _send_waiting(self) -> None:
-        if self._asked is not None or self._waiting is None or self._pipe is None:
+        if self._asked is not None or self._waiting is None or self._process is None:
             return
         self._asked, self._waiting = self._waiting, None
         self._deadline = time.monotonic() + deadlines.PLAN_TIMEOUT_S
-        # A broken pipe means that the process has ended: the reader notices and asks again.
-        with contextlib.suppress(OSError, ValueError):
-            self._pipe.send(self._asked)
+        # What a process that is ending does not read is asked again by the reader.
+        self._process.send(self._asked)
 
     # The reader thread, one for each process
 
-    def _read(self, pipe: Connection, process: BaseProcess) -> None:
+    def _read(self, process: EngineProcess) -> None:
         with contextlib.suppress(EOFError, OSError):
-            while (answer := self._receive(pipe)) is not None:
+            while (answer := self._receive(process)) is not None:
                 with self._lock:
                     self._asked = None
                     self._send_waiting()
                     is_closing = self._is_closing
                 if not is_closing:
                     self._on_answer(answer)
-        if not self._is_over_time():
-            process.join(deadlines.CLOSE_TIMEOUT_S)
-        if process.is_alive():
+        if self._is_over_time():
             process.kill()
-            # Inside a driver that hangs it does not even die: then it is left alone.
-            process.join(deadlines.CLOSE_TIMEOUT_S)
-        pipe.close()
-        failure = self._after_end(process.exitcode)
+        failure = self._after_end(process.end(deadlines.CLOSE_TIMEOUT_S))
         if failure is not None:
             self._on_answer(failure)
 
-    def _receive(self, pipe: Connection) -> Event | None:
+    def _receive(self, process: EngineProcess) -> Event | None:
         """The next answer; None if it does not come in time, or if nobody waits for one any more."""
-        while not pipe.poll(LOOK_PERIOD_S):
+        while (answer := process.receive(LOOK_PERIOD_S)) is None:
             if self._is_over_time():
                 return None
-        answer: Event = pipe.recv()
         return answer
 
     def _is_over_time(self) -> bool:
@@ -152,7 +137,7 @@ class Planner:
             if is_late:
                 # Starting a GPU's driver is all that can take so long.
                 self._options = replace(self._options, without_gpu=True)
-            self._process = self._pipe = self._reader = None
+            self._process = self._reader = None
             if self._is_closing:
                 return None
             if exit_code == 0 and self._waiting is None:

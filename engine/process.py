@@ -1,7 +1,8 @@
-"""One run of the engine process: started, spoken to without waiting, ended."""
+"""One run of a process with llama.cpp in it: started, spoken to without waiting, ended."""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import queue
 import threading
@@ -24,11 +25,11 @@ class EngineProcess:
     read. Raises OSError if the process can't be started.
     """
 
-    def __init__(self, run: Run, options: EngineOptions) -> None:
+    def __init__(self, run: Run, options: EngineOptions, *, name: str = "kvasir-engine") -> None:
         context = multiprocessing.get_context("spawn")
         self._killed_at: float | None = None
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=run, args=(theirs, options), name="kvasir-engine", daemon=True)
+        self._process = context.Process(target=run, args=(theirs, options), name=name, daemon=True)
         try:
             self._process.start()
         except BaseException:
@@ -57,9 +58,10 @@ class EngineProcess:
         return event
 
     def kill(self) -> None:
-        """End the process now; ``receive`` still gives what it had said."""
+        """End the process now; ``receive`` still gives what it had said. One that has been ended is left as it is."""
         self._killed_at = self._killed_at or time.monotonic()
-        self._process.kill()
+        with contextlib.suppress(ValueError):
+            self._process.kill()
 
     def end(self, timeout_s: float) -> int | None:
         """Wait for the process, kill it when the time is over, and free what belonged to it; its exit code.

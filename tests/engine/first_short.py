@@ -11,8 +11,10 @@ class FirstShort:
     """Seconds to add to a moment, ``n_short`` times few."""
 
     def __init__(self, n_short: int = 1) -> None:
-        self._n_short = n_short
+        self.n_short = n_short
 
     def __radd__(self, moment: float) -> float:
-        self._n_short -= 1
-        return moment + (SHORT_S if self._n_short >= 0 else PATIENCE_S)
+        if self.n_short == 0:
+            return moment + PATIENCE_S
+        self.n_short -= 1
+        return moment + SHORT_S
