@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from engine.settings import LoadSettings
 
+BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
+"""Back ends that compute on no GPU of this computer."""
+
 
 @dataclass(frozen=True)
 class Device:

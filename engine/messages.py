@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.cache.plan import Choice, Fit, MemoryPlan
 from engine.errors import ErrorCode
+from engine.facts import BACKENDS_WITHOUT_GPU as BACKENDS_WITHOUT_GPU
 from engine.facts import CacheUsage as CacheUsage
 from engine.facts import ChatTier as ChatTier
 from engine.facts import Device as Device

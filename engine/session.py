@@ -22,6 +22,7 @@ from engine.errors import EngineError, ErrorCode
 from engine.installation import Installation, installation
 from engine.loaded import GPU_PROBE_TOKENS, LoadedModel
 from engine.messages import (
+    BACKENDS_WITHOUT_GPU,
     ChatTier,
     ChatTiersChanged,
     Command,
@@ -48,7 +49,7 @@ from engine.messages import (
 )
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.native.backend import NativeContext, NativeModel
-from engine.native.devices import BACKENDS_WITHOUT_GPU, Ggml
+from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
 from engine.options import EngineOptions

@@ -13,11 +13,9 @@ from app.engine_status import EngineState, EngineStatus
 from app.popup import Popup
 from app.theme import Theme
 from engine.installation import Installation, installation
-from engine.messages import Device, EngineReady
+from engine.messages import BACKENDS_WITHOUT_GPU, Device, EngineReady
 
 WIDTH = 540
-NOT_FOR_CARDS = frozenset({"CPU", "RPC", "BLAS"})
-"""Back ends that compute on no graphics card of this computer."""
 
 
 class EngineDetails(Popup):
@@ -130,7 +128,7 @@ class EngineDetails(Popup):
                 "Graphics cards are left alone until Kvasir is started again, since a driver does not answer. "
                 "Restart the computer, or update the driver."
             )
-        for_cards = [name for name in engine.backends if name.upper() not in NOT_FOR_CARDS]
+        for_cards = [name for name in engine.backends if name not in BACKENDS_WITHOUT_GPU]
         if for_cards:
             return self.tr("{0} is built in, but it found no graphics card; its driver may be missing.").format(
                 " · ".join(for_cards)

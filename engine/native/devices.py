@@ -15,11 +15,9 @@ from typing import Any
 import llama_cpp.llama_cpp as llama
 
 from engine.errors import EngineError, ErrorCode
-from engine.messages import Device
+from engine.messages import BACKENDS_WITHOUT_GPU, Device
 from engine.native.library_file import is_whole
 
-BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
-"""Back ends of a build that was made for no GPU."""
 _ACRONYMS = ("cpu", "rpc", "cuda", "hip", "blas")
 _DEVICE_KINDS = ("cpu", "gpu", "igpu", "accel", "meta")
 
