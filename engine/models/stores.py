@@ -76,6 +76,9 @@ def look_into(store: Store) -> Contents:
         folders.append(folder)
         label = _hub_label(folder, store) if store.source is Source.HUGGING_FACE else None
         found += [Candidate(folder / name, store.source, label) for name in names if name.lower().endswith(".gguf")]
+    if store.source is Source.FOLDER or (store.source is Source.KVASIR and not folders):
+        # A folder that is moved away does not tell so itself.
+        folders += _nearest_folder(store.path)
     return Contents(tuple(found), tuple(folders))
 
 
@@ -109,6 +112,17 @@ def _ollama_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     own = Path(explicit) if explicit else home / ".ollama" / "models"
     # The second is that of the service which its installer makes on Linux.
     return [own] if os.name == "nt" else [own, Path("/usr/share/ollama/.ollama/models")]
+
+
+def _nearest_folder(path: Path) -> list[Path]:
+    """Where a folder that is gone will be seen to come back: on a disk that is plugged in again, for one."""
+    for parent in path.parents:
+        try:
+            if parent.is_dir():
+                return [parent]
+        except OSError:
+            continue
+    return []
 
 
 def _hub_label(folder: Path, store: Store) -> str | None:

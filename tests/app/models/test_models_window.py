@@ -150,6 +150,21 @@ def test_an_added_folder_is_listed_and_remembered(room: ModelRoom, qtbot: QtBot,
     assert (elsewhere / "there.gguf").is_file()
 
 
+def test_an_added_folder_that_vanishes_and_returns(room: ModelRoom, qtbot: QtBot, tmp_path) -> None:
+    elsewhere = tmp_path / "disk" / "models"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "there.gguf").write_bytes(gguf_bytes("There"))
+    room.desk.show_library()
+    room.desk.add_folder(str(elsewhere))
+    page = room.window.library
+    qtbot.waitUntil(lambda: titles(page.cards) == ["There"])
+    elsewhere.rename(tmp_path / "unplugged")
+    qtbot.waitUntil(lambda: page.cards == [])
+    assert room.store.current.model_folders == (str(elsewhere),)
+    (tmp_path / "unplugged").rename(elsewhere)
+    qtbot.waitUntil(lambda: titles(page.cards) == ["There"])
+
+
 def test_the_filter(room: ModelRoom, qtbot: QtBot) -> None:
     for name in ("Alpha 7B", "Alpha 1B", "Beta 7B"):
         room.write(f"{name}.gguf", title=name)

@@ -162,8 +162,7 @@ def test_changes_are_seen_and_what_is_known_is_not_read_again(own: Store, monkey
     path.unlink()
     assert library.look([own]).models == ()
     shutil.rmtree(own.path)
-    gone = library.look([own])
-    assert gone == Listing((), ())
+    assert library.look([own]).models == ()
 
 
 def test_the_folders_to_watch(own: Store) -> None:
@@ -173,6 +172,13 @@ def test_the_folders_to_watch(own: Store) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="everything is readable here")
+def test_a_folder_that_is_gone_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "media").mkdir()
+    gone = Store(Source.FOLDER, tmp_path / "media" / "disk" / "models")
+    assert Library().look([gone]).folders == (tmp_path / "media",)
+    assert Library().look([Store(Source.LM_STUDIO, gone.path)]).folders == ()
+
+
 def test_a_folder_that_may_not_be_read(own: Store) -> None:
     (own.path / "a.gguf").write_bytes(model_bytes())
     (own.path / "locked").mkdir(mode=0)
