@@ -73,7 +73,7 @@ BUILT_FOR_NO_GPU = {
     ),
 }
 CLOSE_WRITE_S = 2.0
-"""How long what is in RAM alone may take to be written before the process ends; the client kills it a second later."""
+"""How long the process may go on to write what is in RAM alone before it ends; the client kills it a second later."""
 LOAD_WRITE_S = 0.5
 """The same before another model is loaded. Nearly always there is nothing to write: an idle second was enough."""
 
@@ -161,8 +161,9 @@ class Session:
 
         Ends soon after ``is_wanted``.
         """
-        if self._loaded is not None and not is_wanted():
-            for _pause in self._loaded.active.write_behind():
+        if not is_wanted():
+            warm = self._loaded.active if self._loaded is not None else self._tiers
+            for _pause in warm.write_behind():
                 if is_wanted():
                     break
         self._tiers.relieve()
@@ -182,16 +183,16 @@ class Session:
 
     def close(self) -> None:
         """Free everything; what is in RAM alone is written to disk, as far as there is time for it."""
+        deadline = time.monotonic() + CLOSE_WRITE_S
         if self._loaded is not None:
             self._loaded.active.save()
         # The memory of the model first: someone may be waiting for it.
         self._unload()
-        self._write_for(CLOSE_WRITE_S)
+        self._write_until(deadline)
         self._log.close()
 
-    def _write_for(self, seconds: float, is_unwanted: Callable[[], bool] = lambda: False) -> None:
-        """Bring to disk what is in RAM alone, the latest first, within some time."""
-        deadline = time.monotonic() + seconds
+    def _write_until(self, deadline: float, is_unwanted: Callable[[], bool] = lambda: False) -> None:
+        """Bring to disk what is in RAM alone, the latest first, while there is time."""
         for _pause in self._tiers.write_behind():
             if time.monotonic() > deadline or is_unwanted():
                 break
@@ -213,7 +214,7 @@ class Session:
         if self._loaded is not None:
             self._loaded.active.save()
             # A load that ends the process takes nothing of it along.
-            self._write_for(LOAD_WRITE_S, lambda: self._is_cancelled(command.request_id))
+            self._write_until(time.monotonic() + LOAD_WRITE_S, lambda: self._is_cancelled(command.request_id))
         # Whatever becomes of the new model: the old one's memory is free before anything else takes any.
         self._unload()
         if self._is_cancelled(command.request_id):

@@ -211,7 +211,7 @@ class Tiers:
             yield Found(stored.head.chat_id, stored), stored.head.outline
 
     def read(self, found: Found, is_unwanted: Callable[[], bool]) -> Snapshot | None:
-        """The snapshot itself; None, and it is gone, if its file turns out damaged."""
+        """The snapshot itself; None if there is no memory for it, or if its file turns out damaged, which then goes."""
         if isinstance(found.where, Kept):
             return found.where.snapshot
         assert self._folder is not None
@@ -220,6 +220,8 @@ class Tiers:
         except SnapshotUnusable:
             if not is_unwanted():
                 self.drop(found)
+            return None
+        except MemoryError:
             return None
         self._folder.touch(found.where.path)
         return snapshot

@@ -224,6 +224,20 @@ def test_a_stop_while_a_file_is_read_keeps_the_file(tmp_path: Path) -> None:
     assert (memory.n_restored, len(stored_files(tmp_path))) == (0, 1)
 
 
+def test_without_memory_for_a_file_the_chat_is_evaluated_and_the_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise MemoryError
+
+    chat = write_one(tmp_path)
+    desk = WarmDesk(Recorder(), Tiers(BUDGETS, SnapshotFolder(tmp_path), plenty))
+    monkeypatch.setattr(snapshot_file, "read_snapshot", fail)
+    cost = desk.ask("a", chat)
+    assert cost.n_fed == cost.n_prompt
+    assert len(stored_files(tmp_path)) == 1
+
+
 @pytest.mark.parametrize("obstacle", ["a file stands there", "the key is short"])
 def test_a_folder_that_can_not_be_used_keeps_chats_in_ram(tmp_path: Path, obstacle: str) -> None:
     folder = tmp_path / "snapshots"
