@@ -20,7 +20,8 @@ _ROLES = {
     "system prompt": "system",
     "system": "system",
 }
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+# Also behind the mark of a list or a quotation, where a model likes to begin its code.
+_FENCE = re.compile(r"^[\s>]*(?:(?:[-+*]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")
 
 
 def to_markdown(whole: WholeChat) -> str:
@@ -86,5 +87,5 @@ def _fence_after(fence: str, line: str) -> str:
         return fence
     if not fence:
         return match[1]
-    closes = match[1][0] == fence[0] and len(match[1]) >= len(fence) and not line.strip().strip(fence[0])
+    closes = match[1][0] == fence[0] and len(match[1]) >= len(fence) and not line[match.end(1) :].strip()
     return "" if closes else fence

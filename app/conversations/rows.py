@@ -18,6 +18,8 @@ from engine.settings import PolicySettings, SamplingSettings, from_mapping, to_m
 LINE = "id, title, is_pinned, changed"
 CHAT = "id, title, is_named, is_pinned, created, changed, settings, draft"
 TURN = "id, parent, is_chosen, role, text, reasoning, token_ids, model, state, reason, stats, created, attachments"
+MAX_COUNT = 2**53
+"""Beyond any number that an answer has, and below what a number of Qt holds."""
 Role = Literal["system", "user", "assistant"]
 ROLES = ("system", "user", "assistant")
 
@@ -120,12 +122,12 @@ def settings_of(plain: Mapping[str, Any]) -> ChatSettings:
 
 
 def stats_of(plain: Mapping[str, Any]) -> GenerationStats | None:
-    """From JSON; None unless every number is there."""
+    """From JSON; None unless every number is there, and one that an answer can have."""
     values: dict[str, Any] = {}
     for field in dataclasses.fields(GenerationStats):
         value = plain.get(field.name)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number:
+        is_number = isinstance(value, int if field.type == "int" else int | float) and not isinstance(value, bool)
+        if is_number and 0 <= value < MAX_COUNT:  # type: ignore[operator]
             values[field.name] = value
         elif field.default is dataclasses.MISSING:
             return None

@@ -195,6 +195,33 @@ def test_markdown_keeps_whose_words_they_are(lines):
         assert other.startswith(one.strip("\n"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. ```python\n   x = 1\n   ```\n2. then",
+        "> ```\n> ## You\n> ```",
+        "- a\n  - b\n    ```sh\n    ls\n    ```",
+        "```inline``` text",
+        "````md\n```\n## Assistant\n```\n````",
+    ],
+)
+def test_code_in_markdown_stays_as_it_is(text):
+    whole = WholeChat(Chat("a", "T"), (turn(1, text), turn(2, "## You\nsaid so", 1, "assistant"), turn(3, "End", 2)))
+    markdown = to_markdown(whole)
+    assert f"\n{text}\n\n## Assistant\n\n\\## You\nsaid so\n\n## You\n" in markdown
+    assert [one.message.text for one in from_markdown(markdown, "b").turns] == [text, "## You\nsaid so", "End"]
+
+
+@pytest.mark.parametrize("value", [10**30, -1, float("nan"), float("inf"), 1.5, True, "7", None])
+def test_numbers_that_no_answer_has_are_left_out(value):
+    whole = full()
+    plain = json.loads("".join(pieces([whole])))
+    plain["chats"][0]["turns"][1]["stats"]["n_generated"] = value
+    (read,), _ = chats_of(json.loads(json.dumps(plain)))
+    assert [one.stats for one in read.turns] == [None, None, None]
+    assert [one.message.text for one in read.turns] == [one.message.text for one in whole.turns]
+
+
 def chatgpt(title="A chat"):
     def node(key, parent, role, text, time, **message):
         content = {"content_type": "text", "parts": [text]}
