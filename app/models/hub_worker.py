@@ -13,7 +13,7 @@ from engine.errors import EngineError
 from engine.models.downloads import Download, DownloadQueue
 from engine.models.remote import Reference, RemoteModel, parse_reference
 from engine.models.suggestions import Suggestion, find_suggested
-from engine.models.token import TokenKeeper
+from engine.models.token import TokenKeeper, checked_token
 
 if TYPE_CHECKING:
     from engine.models.hub import Hub
@@ -117,8 +117,8 @@ class HubWorker(QObject):
 
         def keep() -> None:
             hub = self.hub()
-            hub.token = token.strip() or None
             try:
+                hub.token = checked_token(token)
                 TokenKeeper(hub.host).save(token)
             except EngineError as error:
                 self._tell(self.token_not_kept, error)

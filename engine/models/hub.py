@@ -16,6 +16,7 @@ from huggingface_hub.errors import OfflineModeIsEnabled
 from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_status
 
 from engine import __version__
+from engine.errors import EngineError, ErrorCode
 from engine.models.hub_errors import hub_errors, proxy_error
 from engine.models.reach import endpoint_of, host_of
 from engine.models.remote import (
@@ -65,6 +66,16 @@ class Hub:
 
     def search(self, text: str) -> tuple[Found, ...]:
         """Repositories with GGUF files, the most downloaded first."""
+        try:
+            return self._search(text)
+        except EngineError as error:
+            if error.code is not ErrorCode.HUB_NOT_FOUND:
+                raise
+            # A mirror need not have all of the hub's interface.
+            message = f"{self.host} can't be searched: paste the name of a model there, owner/name."
+            raise EngineError(ErrorCode.HUB_FAILED, message, error.detail) from error
+
+    def _search(self, text: str) -> tuple[Found, ...]:
         query = {"search": text, "filter": "gguf", "sort": "downloads", "direction": "-1", "limit": str(MAX_FOUND)}
         with hub_errors(text, self.host):
             _require_online()

@@ -21,6 +21,7 @@ from engine.errors import EngineError, ErrorCode
 from engine.models.hub_busy import HubBusyError
 
 RETRY_AFTER_MAX_S = 86_400
+_GONE = (404, 410)
 _UNAUTHORIZED, _PROXY_LOGIN, _TOO_MANY, _SERVER = 401, 407, 429, 500
 
 
@@ -58,6 +59,9 @@ def _engine_error(error: Exception, what: str, host: str) -> EngineError:
     if isinstance(error, httpx2.ProxyError):
         message = f"The proxy does not let Kvasir through to {host}: check HTTPS_PROXY, then try again."
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
+    if isinstance(error, httpx2.LocalProtocolError):
+        # Its text quotes the headers.
+        return _nonsense(host, detail)
     if isinstance(error, httpx2.TransportError):
         message = f"{host} can't be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again."
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
@@ -78,8 +82,12 @@ def _refusal(error: HfHubHTTPError, what: str, host: str) -> EngineError:
             f"“{what}” is gated: accept its terms on its page at {host}, and enter an access token of that account."
         )
         return EngineError(ErrorCode.HUB_GATED, message, detail)
-    if isinstance(error, RepositoryNotFoundError | RevisionNotFoundError | EntryNotFoundError):
+    is_missing = isinstance(error, RepositoryNotFoundError | RevisionNotFoundError | EntryNotFoundError)
+    if is_missing or status in _GONE:
         return _missing(what, host, detail)
+    if status == _UNAUTHORIZED and "Authorization" not in error.response.request.headers:
+        message = f"{host} wants an access token for “{what}”: enter one of an account that may use it."
+        return EngineError(ErrorCode.HUB_TOKEN_REFUSED, message, detail)
     if status == _UNAUTHORIZED:
         message = f"{host} does not take the access token: make a new one there, and enter it in place of the old one."
         return EngineError(ErrorCode.HUB_TOKEN_REFUSED, message, detail)

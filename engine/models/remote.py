@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from engine.errors import EngineError, ErrorCode
 
@@ -99,30 +99,41 @@ class Found:
 
 
 def parse_reference(text: str) -> Reference | None:
-    """What a text names: owner/name, owner/name:Q4_K_M, or the address of a page or file; None for other words."""
+    """What a text names: owner/name, owner/name:Q4_K_M, owner/name/file.gguf, or the address of a page or file.
+
+    None for other words.
+    """
     text = text.strip()[:MAX_REFERENCE]
     if text.startswith(("http://", "https://", "hf.co/", "huggingface.co/")):
         return _parse_address(text)
     match = _REPO.match(text)
-    return Reference(match["repo"], quantization=match["tag"]) if match else None
+    if match is not None:
+        return Reference(match["repo"], quantization=match["tag"])
+    owner, _, rest = text.partition("/")
+    name, _, file = rest.partition("/")
+    is_file = file.lower().endswith(".gguf") and _REPO.match(f"{owner}/{name}") is not None
+    return Reference(f"{owner}/{name}", file=file) if is_file else None
 
 
 def _parse_address(text: str) -> Reference | None:
     try:
-        path = urlsplit(text if "://" in text else f"https://{text}").path
+        address = urlsplit(text if "://" in text else f"https://{text}")
     except ValueError:
         return None
-    parts = [unquote(part) for part in path.split("/") if part]
-    if parts[:1] == ["models"]:
-        parts = parts[1:]
+    parts = [unquote(part) for part in address.path.split("/") if part]
+    for prefix in ("api", "models"):
+        if parts[:1] == [prefix]:
+            parts = parts[1:]
     match = _REPO.match("/".join(parts[:2]))
     if match is None:
         return None
     _, _, *rest = parts
-    if len(rest) >= 2 and rest[0] in ("blob", "resolve", "tree"):
+    if len(rest) >= 2 and rest[0] in ("blob", "resolve", "raw", "tree"):
         file = "/".join(rest[2:]) if rest[0] != "tree" else ""
         return Reference(match["repo"], rest[1], file or None, match["tag"])
-    return Reference(match["repo"], quantization=match["tag"])
+    # A page of the hub that shows what is in the file.
+    shown = parse_qs(address.query).get("show_file_info", [None])[0]
+    return Reference(match["repo"], file=shown, quantization=match["tag"])
 
 
 def group_models(repo: str, commit: str, files: Iterable[RemoteFile]) -> tuple[RemoteModel, ...]:

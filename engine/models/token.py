@@ -5,6 +5,19 @@ from __future__ import annotations
 from engine.errors import EngineError, ErrorCode
 
 SERVICE = "kvasir"
+MAX_TOKEN = 1000
+
+
+def checked_token(text: str | None) -> str | None:
+    """The token in what was typed, None for nothing; raises EngineError(HUB_TOKEN_REFUSED) for what can't be one."""
+    token = (text or "").strip()
+    if not token.isascii() or not token.isprintable() or " " in token or len(token) > MAX_TOKEN:
+        raise EngineError(
+            ErrorCode.HUB_TOKEN_REFUSED,
+            "This is no access token: one is a single word of letters, digits and signs. Copy it again, all of it.",
+            f"{len(token)} characters",
+        )
+    return token or None
 
 
 class TokenKeeper:
@@ -14,11 +27,13 @@ class TokenKeeper:
         self._host = host
 
     def load(self) -> str | None:
-        """The token; None where there is none, or no keyring."""
+        """The token; None where there is none that can be one, or no keyring."""
         import keyring
 
         try:
-            return keyring.get_password(SERVICE, self._host) or None
+            return checked_token(keyring.get_password(SERVICE, self._host))
+        except EngineError:
+            return None
         except Exception:  # noqa: BLE001 - a keyring's back end is anybody's plugin, and raises what it likes
             return None
 

@@ -479,6 +479,10 @@
         <translation>缓存单元</translation>
     </message>
     <message>
+        <source>Of these cells</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>System</source>
         <translation>系统</translation>
     </message>
@@ -1110,6 +1114,10 @@
         <translation>这是“{}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
     </message>
     <message>
+        <source>This is no access token: one is a single word of letters, digits and signs. Copy it again, all of it.</source>
+        <translation>这不是访问令牌：令牌是由字母、数字和符号组成的一个词。请重新完整复制。</translation>
+    </message>
+    <message>
         <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
         <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
     </message>
@@ -1250,6 +1258,10 @@
         <translation>无法连接 {}：请检查网络，或将 HF_ENDPOINT 设为镜像站，然后重试。</translation>
     </message>
     <message>
+        <source>{} can&apos;t be searched: paste the name of a model there, owner/name.</source>
+        <translation>{} 不支持搜索：请粘贴那里的模型名称（所有者/名称）。</translation>
+    </message>
+    <message>
         <source>{} can&apos;t store this model&apos;s {}: its blocks of {} don&apos;t divide the head size {}. Use f16, bf16 or f32 for {}.</source>
         <translation>{} 无法存储此模型的 {}：其大小为 {} 的块不能整除头大小 {}。请为 {} 使用 f16、bf16 或 f32。</translation>
     </message>
@@ -1272,6 +1284,10 @@
     <message>
         <source>{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger.</source>
         <translation>{} 个汇点和大小为 {} 的窗口需要 {} 个单元，而只有 {} 个：请缩小它们，或扩大上下文窗口。</translation>
+    </message>
+    <message>
+        <source>{} wants an access token for “{}”: enter one of an account that may use it.</source>
+        <translation>{} 要求用访问令牌才能使用“{}”：请输入有权使用它的账户的令牌。</translation>
     </message>
     <message>
         <source>“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>
@@ -2447,8 +2463,12 @@
         <translation>进度</translation>
     </message>
     <message>
-        <source>Reading the prompt: {0} of {1} tokens, {2} left</source>
-        <translation>正在读取提示词：{0} / {1} 个词元，还剩 {2}</translation>
+        <source>Reading: {0} of {1} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} left</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Loading: reading the file&apos;s header</source>
@@ -3156,10 +3176,6 @@
         <translation>应用</translation>
     </message>
     <message>
-        <source>Undo changes</source>
-        <translation>撤销更改</translation>
-    </message>
-    <message>
         <source>Defaults</source>
         <translation>默认值</translation>
     </message>
@@ -3210,6 +3226,10 @@
     <message>
         <source>Back to what is in force now</source>
         <translation>恢复到当前生效的设置</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">撤销</translation>
     </message>
     <message>
         <source>Put these settings in force; the chat stays</source>

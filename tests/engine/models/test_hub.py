@@ -64,6 +64,10 @@ def refused(hub: Hub, reference: Reference) -> EngineError:
         ("https://hf-mirror.example/o/n/blob/main/sub/a%20b.gguf", Reference("o/n", "main", "sub/a b.gguf")),
         ("https://huggingface.co/o/n/resolve/v1/a.gguf?download=true", Reference("o/n", "v1", "a.gguf")),
         ("hf.co/o/n:Q8_0", Reference("o/n", quantization="Q8_0")),
+        ("https://huggingface.co/o/n/raw/v1/a.gguf", Reference("o/n", "v1", "a.gguf")),
+        ("https://huggingface.co/o/n?show_file_info=sub%2Fa.gguf", Reference("o/n", file="sub/a.gguf")),
+        ("https://huggingface.co/api/models/o/n", Reference("o/n")),
+        ("owner/name/sub/a.gguf", Reference("owner/name", file="sub/a.gguf")),
         ("llama 3 instruct", None),
         ("owner/", None),
         ("a/b/c", None),
@@ -210,7 +214,6 @@ def test_a_token_that_is_not_taken(server: HubServer, hub: Hub, tmp_path: Path) 
     [
         (429, ErrorCode.HUB_BUSY),
         (403, ErrorCode.HUB_FAILED),
-        (404, ErrorCode.HUB_FAILED),
         (500, ErrorCode.HUB_BUSY),
         (503, ErrorCode.HUB_BUSY),
         (407, ErrorCode.HUB_UNREACHABLE),
@@ -222,6 +225,29 @@ def test_other_refusals(server: HubServer, hub: Hub, status: int, code: ErrorCod
     with pytest.raises(EngineError) as raised:
         hub.search("words")
     assert raised.value.code is code
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_plain_mirror(server: HubServer, hub: Hub, status: int) -> None:
+    server.status = status
+    assert refused(hub, Reference("o/n")).code is ErrorCode.HUB_NOT_FOUND
+    with pytest.raises(EngineError, match="can't be searched"):
+        hub.search("words")
+
+
+def test_a_hub_that_wants_a_token_and_got_none(server: HubServer, hub: Hub) -> None:
+    server.status = 401
+    assert "wants an access token" in refused(hub, Reference("o/n")).message
+    hub.token = "hf_wrong"
+    assert "does not take the access token" in refused(hub, Reference("o/n")).message
+
+
+@pytest.mark.parametrize("token", ["hf_with\nbreak", "hf_größe"])
+def test_no_token_in_any_detail_however_broken(server: HubServer, hub: Hub, token: str) -> None:
+    server.add("o/n", {"a.gguf": model_bytes()})
+    hub.token = token
+    error = refused(hub, Reference("o/n"))
+    assert "hf_" not in error.message + error.detail
 
 
 @pytest.mark.parametrize(

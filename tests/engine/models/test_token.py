@@ -10,7 +10,7 @@ import keyring.errors
 import pytest
 
 from engine.errors import EngineError, ErrorCode
-from engine.models.token import TokenKeeper
+from engine.models.token import TokenKeeper, checked_token
 
 SECRET = "hf_very_secret"
 
@@ -78,3 +78,15 @@ def test_without_a_keyring_the_person_is_told(ring: FakeKeyring, refusal: Except
         keeper.save(SECRET)
     assert raised.value.code is ErrorCode.KEYRING_MISSING
     assert SECRET not in raised.value.message + raised.value.detail
+
+
+@pytest.mark.parametrize("text", ["hf_two words", "hf_line\nbreak", "hf_größe", "hf_\0", "x" * 2000])
+def test_what_is_no_token_is_not_taken(ring: FakeKeyring, text: str) -> None:
+    with pytest.raises(EngineError) as raised:
+        checked_token(text)
+    assert raised.value.code is ErrorCode.HUB_TOKEN_REFUSED
+    assert text not in raised.value.message + raised.value.detail
+    TokenKeeper("huggingface.co").save(text)
+    assert TokenKeeper("huggingface.co").load() is None
+    assert checked_token(f" {SECRET}\n") == SECRET
+    assert checked_token("  ") is None
