@@ -31,6 +31,7 @@ from engine.messages import (
     Generate,
     Message,
     ModelLoaded,
+    ModelUnloaded,
     TextGenerated,
     TextKind,
 )
@@ -334,6 +335,8 @@ class ChatSession(QObject):
         self.changed.emit()
 
     def _on_event(self, event: Event) -> None:
+        if isinstance(event, ModelLoaded | ModelUnloaded | EngineLost):
+            self._transcript.set_visibility(self._sent.forget(self.conversation))
         if isinstance(event, TextGenerated):
             self._on_text(event)
         elif isinstance(event, Finished):

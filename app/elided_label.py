@@ -32,7 +32,8 @@ class ElidedLabel(QLabel):
     def sizeHint(self) -> QSize:
         """One line, as wide as all of it."""
         metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self._line), metrics.height()).grownBy(self.contentsMargins())
+        # Text is a fraction of a pixel wider than its rounded width now and then, and would be cut.
+        return QSize(metrics.horizontalAdvance(self._line) + 1, metrics.height()).grownBy(self.contentsMargins())
 
     def minimumSizeHint(self) -> QSize:
         """One line of hardly anything."""

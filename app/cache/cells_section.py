@@ -18,16 +18,18 @@ from app.elided_label import ElidedLabel
 from app.theme import Theme
 from engine.messages import Span
 
-MARKS = {
+KINDS = {
     "system": Mark("cell_system"),
     "user": Mark("cell_user"),
     "assistant": Mark("cell_assistant"),
     "other": Mark("text_3"),
     "free": Mark("cell_free"),
-    "sinks": Mark("text_2", Pattern.RING),
-    "reused": Mark("text_2", Pattern.UNDERLINED),
-    "evicted": Mark("text_3", Pattern.HATCHED),
 }
+"""Together these are all cells."""
+AMONG = {"sinks": Mark("text_2", Pattern.RING), "reused": Mark("text_2", Pattern.UNDERLINED)}
+"""Marks on some of them."""
+GONE = {"evicted": Mark("text_3", Pattern.HATCHED)}
+"""Tokens that have no cell."""
 EXCERPT = 70
 
 TextOf = Callable[[Span, int], str]
@@ -59,7 +61,10 @@ class CellsSection(Section):
         self._words.setObjectName("cellWords")
         for line in (self._where, self._words):
             line.setProperty("level", "micro")
-        self._legend = Legend(MARKS, theme, "cells")
+        self._kinds, self._among, self._gone = (Legend(marks, theme, "cells") for marks in (KINDS, AMONG, GONE))
+        self._of_these = QLabel()
+        self._of_these.setProperty("level", "micro")
+        self._of_these.setContentsMargins(0, 5, 0, 0)
         self._lay_out()
         self.strip.pointed.connect(self._on_pointed)
         self.strip.pressed.connect(lambda place: self.pressed.emit(place.span))
@@ -84,7 +89,11 @@ class CellsSection(Section):
         lines.addWidget(self._where)
         lines.addWidget(self._words)
         self.column.addLayout(lines)
-        self.column.addWidget(self._legend)
+        legends = QVBoxLayout()
+        legends.setSpacing(3)
+        for part in (self._kinds, self._of_these, self._among, self._gone):
+            legends.addWidget(part)
+        self.column.addLayout(legends)
 
     def show_facts(self, facts: CacheFacts) -> None:
         """Show the cache as it is."""
@@ -105,17 +114,24 @@ class CellsSection(Section):
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         self.heading.setText(self.tr("Cells"))
-        self._legend.set_words(
+        self._of_these.setText(self.tr("Of these cells"))
+        self._kinds.set_words(
             {
                 "system": (self.tr("System"), self.tr("Cells of the system prompt")),
                 "user": (self.tr("You"), self.tr("Cells of your messages")),
                 "assistant": (self.tr("Assistant"), self.tr("Cells of the answers")),
                 "other": (self.tr("Other"), self.tr("Cells of tools and of the template")),
                 "free": (self.tr("Free"), self.tr("Cells that hold nothing yet")),
+            }
+        )
+        self._among.set_words(
+            {
                 "sinks": (self.tr("Sinks"), self.tr("First tokens, never evicted; they hold the quality")),
                 "reused": (self.tr("Reused"), self.tr("Cells that the last request found filled, at no cost")),
-                "evicted": (self.tr("Evicted"), self.tr("Tokens without cells; the model no longer sees them")),
             }
+        )
+        self._gone.set_words(
+            {"evicted": (self.tr("Evicted"), self.tr("Tokens without cells; the model no longer sees them"))}
         )
         self.render_facts()
 
@@ -136,19 +152,19 @@ class CellsSection(Section):
     def _render_legend(self, counts: CellCounts | None, n_cells: int) -> None:
         if counts is None:
             counts = CellCounts((n_cells, *[0] * (len(Kind) - 1)), 0, 0)
-        n_gone = self.strip.n_gone
-        amounts = {
+        by_kind = {
             "system": counts.kinds[Kind.SYSTEM],
             "user": counts.kinds[Kind.USER],
             "assistant": counts.kinds[Kind.ASSISTANT],
             "other": counts.kinds[Kind.OTHER],
             "free": counts.kinds[Kind.FREE],
-            "sinks": counts.sinks,
-            "reused": counts.reused,
-            "evicted": n_gone,
         }
-        hidden = [name for name in ("system", "other", "sinks", "reused", "evicted") if not amounts[name]]
-        self._legend.set_values({name: i18n.number(amount) for name, amount in amounts.items()}, hidden)
+        _show(self._kinds, by_kind, can_hide=("system", "other"))
+        among = {"sinks": counts.sinks, "reused": counts.reused}
+        _show(self._among, among, can_hide=tuple(among))
+        self._of_these.setVisible(any(among.values()))
+        self._kinds.setVisible(n_cells > 0)
+        _show(self._gone, {"evicted": self.strip.n_gone}, can_hide=("evicted",))
 
     def _on_pointed(self, cells: range | None, place: CellPlace | None) -> None:
         self._pointed = (cells, place) if cells is not None else None
@@ -195,6 +211,12 @@ class CellsSection(Section):
         if span.message_index is None:
             return name
         return self.tr("{0}, message {1}").format(name, i18n.number(span.message_index + 1))
+
+
+def _show(legend: Legend, amounts: dict[str, int], can_hide: tuple[str, ...]) -> None:
+    hidden = [name for name in can_hide if not amounts[name]]
+    legend.set_values({name: i18n.number(amount) for name, amount in amounts.items()}, hidden)
+    legend.setVisible(len(hidden) < len(amounts))
 
 
 def excerpt(text: str, share: float) -> str:

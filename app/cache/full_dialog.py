@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import i18n
@@ -38,9 +39,11 @@ class WayButton(QPushButton):
         top.addWidget(self._price)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(14, 10, 14, 10)
-        self._column.setSpacing(2)
+        self._column.setSpacing(4)
         self._column.addLayout(top)
         self._column.addWidget(self._words)
+        # As high as its words: a button by itself would not become lower than its size hint.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def show_way(self, title: str, price: str, words: str, *, is_open: bool) -> None:
         """Say all of it."""
@@ -63,6 +66,10 @@ class WayButton(QPushButton):
     def sizeHint(self) -> QSize:
         """A button by itself would count only its own text, of which it has none."""
         return self._column.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Its height follows from its width."""
+        return QSize(self._column.minimumSize().width(), 0)
 
 
 class FullDialog(QDialog):
@@ -95,6 +102,8 @@ class FullDialog(QDialog):
             button.clicked.connect(lambda _checked=False, way=way: self._choose(way))
             column.addWidget(button)
         column.addSpacing(4)
+        # Room that is left goes here and not into the cards.
+        column.addStretch(1)
         column.addWidget(self._leave, 0, Qt.AlignmentFlag.AlignRight)
         self.setMinimumWidth(WIDTH)
         self.retranslate()
@@ -179,6 +188,12 @@ class FullDialog(QDialog):
         chosen = next(one for one in self._ways if one.way is way)
         self.accept()
         self.way_chosen.emit(chosen)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """As high as the words need."""
+        super().showEvent(event)
+        width = max(WIDTH, self.width())
+        self.resize(width, self.layout().totalHeightForWidth(width))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the language."""

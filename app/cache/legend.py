@@ -88,7 +88,8 @@ class Legend(QWidget):
         """Fill the grid from the left and from the top."""
         shown = [cell for cell in self._cells.values() if not cell.isHidden()]
         widths = [cell.sizeHint().width() for cell in shown]
-        n_columns = 2 if max(widths[::2], default=0) + max(widths[1::2], default=0) + GAP <= self.width() else 1
+        is_wide = max(widths[::2], default=0) + max(widths[1::2], default=0) + GAP <= self.width()
+        n_columns = 2 if is_wide and len(shown) > 1 else 1
         wanted = [(cell, index // n_columns, index % n_columns) for index, cell in enumerate(shown)]
         if wanted == self._arranged:
             return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from app import i18n
 from app.cache.facts import CacheFacts
 from app.elided_label import ElidedLabel
-from engine.messages import LoadProgress, LoadStage, PrefillProgress
+from engine.messages import LoadProgress, LoadStage
 
 STEPS = 1000
 
@@ -26,10 +26,16 @@ class ProgressSection(QWidget):
         self._bar.setObjectName("prefillBar")
         self._bar.setTextVisible(False)
         self._bar.setRange(0, STEPS)
+        self._left = QLabel()
+        self._left.setObjectName("prefillLeft")
+        self._left.setProperty("level", "meta")
+        line = QHBoxLayout()
+        line.addWidget(self._text, 1)
+        line.addWidget(self._left)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(0, 0, 0, 10)
         column.setSpacing(6)
-        column.addWidget(self._text)
+        column.addLayout(line)
         column.addWidget(self._bar)
         self.retranslate()
 
@@ -49,18 +55,17 @@ class ProgressSection(QWidget):
         for widget in (self, self._text, self._bar):
             widget.setVisible(load is not None or prefill is not None)
         if load is not None:
-            self._show(self._load_text(load), load.fraction)
+            self._show(self._load_text(load), "", load.fraction)
         elif prefill is not None and prefill.n_total > 0:
-            self._show(self._prefill_text(prefill), prefill.n_done / prefill.n_total)
+            done, total = i18n.number(prefill.n_done), i18n.number(prefill.n_total)
+            left = i18n.number(prefill.n_total - prefill.n_done)
+            text = self.tr("Reading: {0} of {1} tokens").format(done, total)
+            self._show(text, self.tr("{0} left").format(left), prefill.n_done / prefill.n_total)
 
-    def _show(self, text: str, fraction: float) -> None:
+    def _show(self, text: str, left: str, fraction: float) -> None:
         self._text.set_line(text)
+        self._left.setText(left)
         self._bar.setValue(round(STEPS * min(1.0, max(0.0, fraction))))
-
-    def _prefill_text(self, prefill: PrefillProgress) -> str:
-        done, total = i18n.number(prefill.n_done), i18n.number(prefill.n_total)
-        left = i18n.number(prefill.n_total - prefill.n_done)
-        return self.tr("Reading the prompt: {0} of {1} tokens, {2} left").format(done, total, left)
 
     def _load_text(self, load: LoadProgress) -> str:
         share = i18n.percent(min(1.0, max(0.0, load.fraction)))

@@ -10,7 +10,7 @@ from app.engine_bridge import EngineBridge
 from app.settings.what_if import Planner
 from engine.cache.plan import MemoryPlan
 from engine.cache.ways import Way, loads_to_plan
-from engine.messages import Event, Failed, MemoryPlanned, ModelFacts, PlanMemory
+from engine.messages import Event, Failed, FitFound, MemoryPlanned, ModelFacts, PlanMemory
 from engine.settings import LoadSettings
 
 
@@ -41,16 +41,19 @@ class WayPricer(QObject):
         if self._facts is None or not self._open:
             return
         way = next(iter(self._open))
-        settings = self._open.pop(way)
         self._asked = (next(self._ids), way)
         # One at a time: a question that waits would give way to the next one.
-        self._planner.ask(PlanMemory(self._asked[0], self._facts.path, settings, self._facts.devices))
+        self._planner.ask(PlanMemory(self._asked[0], self._facts.path, self._open[way], self._facts.devices))
 
     def _on_answer(self, event: Event) -> None:
-        if self._asked is None or not isinstance(event, MemoryPlanned | Failed):
+        if self._asked is None or not isinstance(event, MemoryPlanned | FitFound | Failed) or event.request_id is None:
             return
         request_id, way = self._asked
-        if event.request_id == request_id:
+        if event.request_id > request_id:
+            # It gave way to a newer question, one about settings that were changed meanwhile.
+            self._ask_next()
+        elif event.request_id == request_id and not isinstance(event, FitFound):
+            del self._open[way]
             self._known[way] = event.plan if isinstance(event, MemoryPlanned) else event.message
             self.priced.emit(dict(self._known))
             self._ask_next()

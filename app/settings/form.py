@@ -136,6 +136,12 @@ class SettingField(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
+    def event(self, event: QEvent) -> bool:
+        """Words or their font changed: what fitted beside them may not any more."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
     def lock(self, reason: str) -> None:
         """Let nobody change it, and say why in the tooltip; an empty reason opens it again."""
         self._locked = reason

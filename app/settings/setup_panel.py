@@ -263,7 +263,7 @@ class SetupPanel(QWidget):
     def _render_reset(self, is_changed: bool) -> None:
         self._reset.setEnabled(self._reset_setup() != self.form.setup)
         if is_changed:
-            self._reset.setText(self.tr("Undo changes"))
+            self._reset.setText(self.tr("Undo"))
             self._reset.setToolTip(self.tr("Back to what is in force now"))
         else:
             self._reset.setText(self.tr("Defaults"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -46,7 +47,7 @@ class WhatIf(QObject):
         self._planner = planner
         self._ids = ids
         self._question: PlanMemory | None = None
-        self._n_answered = 0
+        self._open: set[int] = set()
         self._fit_id: int | None = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -56,22 +57,24 @@ class WhatIf(QObject):
 
     def ask(self, path: str, setup: Setup, given_back: tuple[DeviceMemory, ...]) -> None:
         """Ask about a setup; older questions are forgotten. ``given_back``: what the model loaded now holds."""
-        self._question = PlanMemory(next(self._ids), path, setup.load, given_back, setup.policy)
-        self._fit_id = None
-        self._planner.ask(self._question)
+        self._ask(PlanMemory(next(self._ids), path, setup.load, given_back, setup.policy))
         self._pause.start()
 
     @property
     def is_waiting(self) -> bool:
         """Whether the newest question has no answer yet."""
-        return self._question is not None and self._question.request_id != self._n_answered
+        return self._question is not None and self._question.request_id in self._open
 
     def forget(self) -> None:
         """No answer is wanted any more."""
-        if self._question is not None:
-            self._n_answered = self._question.request_id
+        self._open.clear()
         self._question, self._fit_id = None, None
         self._pause.stop()
+
+    def _ask(self, question: PlanMemory) -> None:
+        self._question, self._fit_id = question, None
+        self._open.add(question.request_id)
+        self._planner.ask(question)
 
     def _ask_fit(self) -> None:
         # A planner forgets a question that waits for a newer one's sake: not this one's.
@@ -81,17 +84,26 @@ class WhatIf(QObject):
             self._planner.ask(FindFit(self._fit_id, question.path, question.settings, question.given_back))
 
     def _on_answer(self, event: Event) -> None:
-        if isinstance(event, FitFound):
-            if event.request_id == self._fit_id:
+        question = self._question
+        if question is None or not isinstance(event, MemoryPlanned | FitFound | Failed) or event.request_id is None:
+            return
+        if event.request_id in self._open:
+            self._open = {number for number in self._open if number > event.request_id}
+            if isinstance(event, MemoryPlanned):
+                self.planned.emit(event.plan)
+            else:
+                self.refused.emit(event)
+            self._ask_fit()
+        elif event.request_id == self._fit_id:
+            self._fit_id = None
+            if isinstance(event, FitFound):
                 self.fit_found.emit(event.fit)
-            return
-        if self._question is None or not isinstance(event, MemoryPlanned | Failed) or event.request_id is None:
-            return
-        if event.request_id == self._fit_id or event.request_id <= self._n_answered:
-            return
-        self._n_answered = event.request_id
-        if isinstance(event, MemoryPlanned):
-            self.planned.emit(event.plan)
-        else:
-            self.refused.emit(event)
-        self._ask_fit()
+        elif event.request_id > (self._fit_id or question.request_id):
+            self._ask_what_gave_way(question)
+
+    def _ask_what_gave_way(self, question: PlanMemory) -> None:
+        """Somebody else's newer question was answered: one of ours that still waited was forgotten for it."""
+        if self.is_waiting:
+            self._ask(replace(question, request_id=next(self._ids)))
+        elif self._fit_id is not None:
+            self._ask_fit()

@@ -480,7 +480,7 @@
     </message>
     <message>
         <source>Of these cells</source>
-        <translation type="unfinished"></translation>
+        <translation>其中</translation>
     </message>
     <message>
         <source>System</source>
@@ -2464,11 +2464,11 @@
     </message>
     <message>
         <source>Reading: {0} of {1} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取：{0} / {1} 个词元</translation>
     </message>
     <message>
         <source>{0} left</source>
-        <translation type="unfinished"></translation>
+        <translation>还剩 {0}</translation>
     </message>
     <message>
         <source>Loading: reading the file&apos;s header</source>
@@ -3229,7 +3229,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished">撤销</translation>
+        <translation>撤销更改</translation>
     </message>
     <message>
         <source>Put these settings in force; the chat stays</source>

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
+from app.i18n import Languages
 from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingsForm
 from app.theme import Theme
 from app.window_style import window_stylesheet
-from engine.settings import CacheType, LoadSettings, PolicySettings, SamplingSettings, TierSettings, declarations
+from engine.settings import (
+    CacheType,
+    GpuLayers,
+    LoadSettings,
+    PolicySettings,
+    SamplingSettings,
+    TierSettings,
+    declarations,
+)
+from tools import translations
 
 
 @pytest.fixture
@@ -117,3 +127,21 @@ def test_a_box_that_is_ticked_by_key_shows_that_it_has_the_keyboard(make_form, q
     box.setFocus(Qt.FocusReason.TabFocusReason)
     assert box.grab().toImage() != before
     qapp.setStyleSheet("")
+
+
+def test_values_are_words_of_the_language_in_force_and_are_typed_in_them(make_form, qtbot, tmp_path):
+    translations.build(tmp_path)
+    languages = Languages(tmp_path)
+    languages.choose("zh_CN")
+    try:
+        form = make_form(LoadSettings())
+        combo = form.findChild(QComboBox, "flash_attnInput")
+        assert [combo.itemText(index) for index in range(combo.count())] == ["自动", "开", "关"]
+        assert form.findChild(QComboBox, "type_kInput").currentText() == "f16", "the same in every language"
+        assert form.findChild(QLineEdit, "n_gpu_layersInput").text() == "自动"
+        form.findChild(QLineEdit, "n_gpu_layersInput").setText("全部")
+        qtbot.keyClick(form.findChild(QLineEdit, "n_gpu_layersInput"), Qt.Key.Key_Return)
+        assert form.settings.n_gpu_layers is GpuLayers.ALL
+    finally:
+        languages.choose("en")
+        QLocale.setDefault(QLocale.c())

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from app.chat.turns import Visibility
 from app.settings.preferences import Preferences
 from app.settings.setup import Setup
 from engine.cache.ways import Way
@@ -290,6 +291,12 @@ def test_a_full_cache_offers_ways_with_prices(full_desk, qtbot):
     assert words(way(desk, Way.RECOMPUTE), "wayWords") == "This model's memory can't give single tokens up."
 
 
+def test_every_card_is_as_high_as_its_words(full_desk, qtbot):
+    qtbot.waitUntil(lambda: "MiB" in words(way(full_desk, Way.LARGER), "wayPrice"))
+    assert way(full_desk, Way.SLIDE).height() > way(full_desk, Way.LARGER).height(), "two lines, and one"
+    assert dialog(full_desk).height() == dialog(full_desk).layout().totalHeightForWidth(dialog(full_desk).width())
+
+
 def test_sliding_goes_on_at_once(full_desk, qtbot):
     desk = full_desk
     way(desk, Way.SLIDE).click()
@@ -345,3 +352,21 @@ def test_a_cell_leads_to_its_message(desk, qtbot):
     for span in spans:
         panel.span_pressed.emit(span)
     assert scrolled == [turn.id for turn in desk.program.transcript.turns]
+
+
+def test_a_turn_that_was_evicted_is_no_longer_dimmed_once_the_cells_are_gone(desk, qtbot):
+    talk(desk, qtbot)
+    desk.send("And now?")
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    spans = (
+        Span(0, 20, SpanState.EVICTED, "user", 0, False, None),
+        Span(20, 40, SpanState.CACHED, "assistant", 1, False, 20),
+    )
+    desk.engine.post(CacheChanged(replace(usage(desk.engine.request.chat_id, n_evicted=20), spans=spans)))
+
+    def first() -> Visibility:
+        return desk.program.transcript.turns[0].visibility
+
+    qtbot.waitUntil(lambda: first() is Visibility.NONE)
+    desk.program.session.unload()
+    qtbot.waitUntil(lambda: first() is Visibility.ALL)

@@ -87,6 +87,9 @@ def test_cells_in_the_legend_are_those_of_the_spans(panel):
     assert text(panel, "cellsUsed") == "610"
     names = ("system", "user", "assistant", "free", "sinks", "reused", "evicted")
     assert [text(panel, f"cells_{name}") for name in names] == ["60", "250", "300", "3,486", "60", "460", "100"]
+    assert 60 + 250 + 300 + 3486 == 4096, "what is among them, or has no cell, stands apart"
+    apart = panel.findChild(QLabel, "cells_sinks").parent().parent()
+    assert apart is not panel.findChild(QLabel, "cells_system").parent().parent()
 
 
 def test_kv_shows_planned_beside_allocated_and_the_formula_with_its_numbers(panel):
@@ -135,7 +138,8 @@ def test_a_load_and_a_prompt_show_how_far_they_are_and_what_is_left(panel):
     panel.take(ModelLoaded(1, FACTS))
     assert bar.isHidden()
     panel.take(PrefillProgress(2, 900, 3000, 300))
-    assert (bar.value(), text(panel, "prefillText")) == (300, "Reading the prompt: 900 of 3,000 tokens, 2,100 left")
+    assert (bar.value(), text(panel, "prefillText")) == (300, "Reading: 900 of 3,000 tokens")
+    assert text(panel, "prefillLeft") == "2,100 left"
     panel.take(PrefillProgress(2, 3000, 3000, 300))
     assert bar.isHidden()
 

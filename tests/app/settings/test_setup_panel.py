@@ -296,7 +296,7 @@ def test_reset_undoes_changes_and_then_leads_to_the_defaults(made):
     assert "settings of your own" in label(panel, "setupWhy")
     change(panel, n_ctx=2048)
     reset = button(panel, "resetSetup")
-    assert reset.text() == "Undo changes"
+    assert reset.text() == "Undo"
     reset.click()
     assert (panel.setup, reset.text()) == (own, "Defaults")
     reset.click()

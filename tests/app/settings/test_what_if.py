@@ -29,7 +29,7 @@ class Heard:
 def made(qapp):
     bridge = EngineBridge()
     planner = FakePlanner(bridge.post, answers_by_hand=True)
-    what_if = WhatIf(planner, bridge, itertools.count(1), pause_ms=0)
+    what_if = WhatIf(planner, bridge, itertools.count(1, 10), pause_ms=0)
     return what_if, planner, Heard(what_if)
 
 
@@ -103,3 +103,20 @@ def test_forgotten_questions_have_no_answers(made, qtbot):
     ask(what_if, 512)
     planner.answer(planner.asked[-1])
     qtbot.waitUntil(lambda: heard.plans == [512])
+
+
+def test_answers_to_somebody_else_are_not_taken_and_what_gave_way_to_them_is_asked_again(made, qtbot):
+    what_if, planner, heard = made
+    ask(what_if, 256)
+    planner.answer(PlanMemory(5, "m.gguf", LoadSettings(n_ctx=2048)))
+    qtbot.waitUntil(lambda: len(planner.asked) == 2)
+    assert planner.asked[1].settings.n_ctx == 256
+    planner.answer(planner.asked[1])
+    qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
+    assert heard.plans == [256]
+    n_asked = len(planner.asked)
+    planner.answer(PlanMemory(planner.asked[-1].request_id + 5, "m.gguf", LoadSettings(n_ctx=2048)))
+    qtbot.waitUntil(lambda: len(planner.asked) == n_asked + 1)
+    planner.answer(planner.asked[-1])
+    qtbot.waitUntil(lambda: heard.fits == [LARGEST_F16])
+    assert heard.plans == [256]
