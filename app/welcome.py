@@ -15,6 +15,7 @@ from app.icons import application_icon
 from app.models.first_models import FirstModels, Offer
 from app.theme import Theme
 from engine.models import reach
+from engine.models.starter import is_starter
 
 COLUMN = 600
 
@@ -69,6 +70,7 @@ class Welcome(QWidget):
         self.setObjectName("welcome")
         self._theme = theme
         self._status = EngineStatus()
+        self._is_starter = False
         self._icon = QLabel()
         self._icon.setPixmap(application_icon().pixmap(56, 56))
         self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -136,8 +138,9 @@ class Welcome(QWidget):
 
     def set_status(self, status: EngineStatus) -> None:
         """Say whether there is a model to talk to."""
-        if status.state is not self._status.state:
-            self._status = status
+        before, self._status = self._status, status
+        if status.state is not before.state or status.facts is not before.facts:
+            self._is_starter = status.facts is not None and is_starter(status.facts.path)
             self._render()
 
     def retranslate(self) -> None:
@@ -174,7 +177,7 @@ class Welcome(QWidget):
         self._choose.setVisible(has_none and offer in (Offer.NOTHING, Offer.FOUND))
         self._open.setVisible(has_none and offer in (Offer.SUGGESTED, Offer.NO_CONNECTION))
         self._add.setVisible(has_none and is_offline)
-        self._find.setVisible(has_none and not is_offline)
+        self._find.setVisible((has_none and not is_offline) or self._is_starter)
         for button, is_first in ((self._choose, offer is Offer.NOTHING), (self._open, is_offline)):
             _set_primary(button, is_primary=is_first)
         self._fit()
@@ -195,6 +198,10 @@ class Welcome(QWidget):
             return self.tr("The engine has stopped. Choose a model to start it again.")
         if state in (EngineState.STARTING, EngineState.LOADING):
             return self.tr("The model is on its way. Just begin to type: it is sent as soon as it can be.")
+        if self._is_starter:
+            return self.tr(
+                "The starter is tiny: good for a first look, often wrong. Better models can be downloaded."
+            )
         return self.tr("Everything stays on this computer. The panel shows what the model keeps in mind.")
 
     def _explain_offer(self) -> str:

@@ -30,3 +30,11 @@ def starter_path() -> Path:
         if path.is_file():
             return path
     raise EngineError(ErrorCode.STARTER_MISSING, _MISSING[installation()], f"{_PACKAGE}/{_FILE}")
+
+
+def is_starter(path: str) -> bool:
+    """Whether a file is the starter model."""
+    try:
+        return Path(path) == starter_path()
+    except EngineError:
+        return False

@@ -3794,6 +3794,10 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>模型正在加载。直接输入即可：一旦就绪便会发送。</translation>
     </message>
     <message>
+        <source>The starter is tiny: good for a first look, often wrong. Better models can be downloaded.</source>
+        <translation>入门模型很小：适合先看一看，但经常出错。可以下载更好的模型。</translation>
+    </message>
+    <message>
         <source>Everything stays on this computer. The panel shows what the model keeps in mind.</source>
         <translation>一切都留在这台电脑上。面板显示模型记住的内容。</translation>
     </message>

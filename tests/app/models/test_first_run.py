@@ -30,6 +30,7 @@ from app.theme import Theme
 from app.welcome import Welcome
 from engine.models import reach
 from engine.models.downloads import DownloadState
+from engine.models.starter import starter_path
 from engine.models.stores import Source, Store
 from engine.models.suggestions import SUGGESTIONS
 from engine.settings import LoadSettings
@@ -271,6 +272,15 @@ def test_the_page_makes_way_for_a_model(start_page: StartPage, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: page.session.status.facts is not None)
     assert page.offer is Offer.NOTHING
     assert page.buttons() == []
+
+
+def test_the_starter_says_that_there_are_better_ones(start_page: StartPage, qtbot: QtBot) -> None:
+    page = start_page()
+    page.session.load(str(starter_path()), LoadSettings())
+    qtbot.waitUntil(lambda: page.session.status.facts is not None)
+    assert page.buttons() == ["welcomeFind"]
+    page.session.load("/models/Tiny-1B-Q4_K_M.gguf", LoadSettings())
+    qtbot.waitUntil(lambda: page.buttons() == [])
 
 
 def test_a_low_window_shows_the_first_one_at_least(start_page: StartPage, qtbot: QtBot) -> None:
