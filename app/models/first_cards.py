@@ -77,6 +77,11 @@ class SuggestedCard(FirstCard):
     def _path(self) -> str:
         return str(self._download.path) if self._download is not None else ""
 
+    @property
+    def is_download(self) -> bool:
+        """Whether it is on its way, or here."""
+        return self._download is not None
+
     def has_download(self, key: str) -> bool:
         """Whether it shows this one."""
         return self._key == key

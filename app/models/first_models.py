@@ -85,6 +85,11 @@ class FirstModels(QWidget):
         if before != [card.fit.isHidden() for card in self.cards]:
             self.offer_changed.emit()
 
+    @property
+    def has_downloads(self) -> bool:
+        """Whether a card shows a download."""
+        return any(card.is_download for card in self._suggested_cards())
+
     def shows(self, key: str) -> bool:
         """Whether somebody can see what becomes of a download."""
         return any(card.isVisible() and card.has_download(key) for card in self._suggested_cards())

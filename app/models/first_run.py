@@ -84,14 +84,13 @@ class FirstRun(QObject):
             self._look()
 
     def _on_listed(self, listing: Listing) -> None:
-        if self._has_model:
+        # A suggestion that was downloaded is on its card; the others may be on their way.
+        if self._has_model or self._view.has_downloads:
             return
         usable = tuple(model for model in listing.models if model.problem is None)
-        downloading = {one.path for one in self._hub.queue.downloads}
-        others = tuple(model for model in usable if model.path not in downloading)
-        if others:
+        if usable:
             self._again.stop()
-            self._view.offer_found(others)
+            self._view.offer_found(usable)
         elif has_starter():
             self._view.offer_nothing()
         else:

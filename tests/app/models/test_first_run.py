@@ -190,9 +190,24 @@ def test_download_and_open(start_page: StartPage, qtbot: QtBot) -> None:
     page.press("resumeFirst")
     qtbot.waitUntil(lambda: page.shown() == ["openFirst"], timeout=10_000)
     assert not page.cards[0].bar.isVisible()
-    assert page.shown(1) == ["downloadFirst"]
+    with qtbot.waitSignal(page.workers.library.listed):
+        page.workers.library.look()
+    assert page.shown(1) == ["downloadFirst"], "it is listed now, and the others can be downloaded all the same"
     page.press("openFirst")
     assert Path(page.opened[0]).read_bytes() == CONTENT
+
+
+def test_what_was_downloaded_is_offered_after_it_was_unloaded(start_page: StartPage, qtbot: QtBot) -> None:
+    page = start_page()
+    publish(page)
+    wait_for(qtbot, page, Offer.SUGGESTED)
+    page.press("downloadFirst")
+    qtbot.waitUntil(lambda: page.shown() == ["openFirst"], timeout=10_000)
+    page.session.load("/models/Tiny-1B-Q4_K_M.gguf", LoadSettings())
+    qtbot.waitUntil(lambda: page.session.status.facts is not None)
+    page.session.unload()
+    wait_for(qtbot, page, Offer.FOUND)
+    assert [card.title.line for card in page.cards] == ["A model"]
 
 
 def test_a_suggestion_that_is_gone_says_so_and_the_others_go_on(start_page: StartPage, qtbot: QtBot) -> None:
