@@ -46,6 +46,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "The model loads but can't compute with these settings: try f16 for K and V, or fewer GPU layers."),
     QT_TRANSLATE_NOOP("Engine", "The model was taken out of memory before this was answered."),
     QT_TRANSLATE_NOOP("Engine", "The name of “{}” would lead out of the folder of models, so it is not downloaded."),
+    QT_TRANSLATE_NOOP("Engine", "The name of “{}”, or of its folder, has characters that are no text: rename it."),
     QT_TRANSLATE_NOOP("Engine", "The processor computes: there is no GPU."),
     QT_TRANSLATE_NOOP("Engine", "The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again."),
     QT_TRANSLATE_NOOP("Engine", "The proxy setting can't be used: set HTTPS_PROXY to an address that begins with http://."),

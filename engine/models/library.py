@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.cache import geometry
-from engine.errors import EngineError
+from engine.errors import EngineError, ErrorCode
 from engine.models.gguf import ModelInfo, ModelKind, read_model_info
 from engine.models.stores import Candidate, Source, Store, content_digest, look_into
 from engine.settings import CacheType
@@ -113,6 +113,7 @@ def _identities(path: Path) -> list[object]:
 def _read(candidate: Candidate) -> LibraryModel:
     path = candidate.path
     try:
+        _require_text(path)
         info = read_model_info(path)
     except EngineError as problem:
         return LibraryModel(path, candidate.source, candidate.label or _plain(path.stem), None, problem)
@@ -120,6 +121,18 @@ def _read(candidate: Candidate) -> LibraryModel:
     can_price = geometry.can_hold_heads(info, CacheType.F16, CacheType.F16)
     per_token = geometry.kv_bytes_per_token(info, CacheType.F16, CacheType.F16) if can_price else 0
     return LibraryModel(info.path, candidate.source, _plain(name or path.stem), info, None, per_token * TOKENS_PRICED)
+
+
+def _require_text(path: Path) -> None:
+    """Names on Linux may be any bytes; those that are no text get lost on their way to llama.cpp."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise EngineError(
+            ErrorCode.MODEL_UNREADABLE,
+            f"The name of “{_plain(path.name)}”, or of its folder, has characters that are no text: rename it.",
+            ascii(str(path)),
+        ) from error
 
 
 def _is_for_chat(model: LibraryModel) -> bool:

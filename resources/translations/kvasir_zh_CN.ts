@@ -1074,6 +1074,10 @@
         <translation>“{}”的名称会指向模型文件夹之外，因此没有下载。</translation>
     </message>
     <message>
+        <source>The name of “{}”, or of its folder, has characters that are no text: rename it.</source>
+        <translation>“{}”或其文件夹的名称含有不是文字的字符：请重命名。</translation>
+    </message>
+    <message>
         <source>The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again.</source>
         <translation>代理不允许 Kvasir 访问 {}：请检查 HTTPS_PROXY，然后重试。</translation>
     </message>

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,15 @@ def test_any_name(own: Store, name: str) -> None:
     (own.path / "深い フォルダ").mkdir()
     (own.path / "深い フォルダ" / name).write_bytes(model_bytes())
     assert names(Library().look([own])) == [name]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_no_text_says_so(own: Store) -> None:
+    Path(os.fsdecode(os.fsencode(own.path) + b"/bad\xff.gguf")).write_bytes(model_bytes())
+    (model,) = Library().look([own]).models
+    assert model.problem is not None
+    assert "rename it" in model.problem.message
+    (model.name + model.problem.message + model.problem.detail).encode()
 
 
 def test_shards_are_one_model(own: Store, tiny_model: TinyModel) -> None:
