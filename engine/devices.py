@@ -13,8 +13,8 @@ import psutil
 
 from engine.facts import Device, DeviceMemory
 
-RAM_LEFT_SHARE = 10
-"""What nobody must need is kept in RAM only while a tenth of the machine's is free."""
+RAM_LEFT_SHARE = 16
+"""What nobody must need is kept in RAM only while a sixteenth of the machine's is free."""
 RETRY_SAMPLES = 30
 """A driver that failed is asked again after so many samples."""
 

@@ -146,6 +146,8 @@ class Session:
                     self._loaded.active.forget()
                 self._tiers.forget(command.chat_id)
             case ForgetOtherChats():
+                if self._loaded is not None and self._loaded.active.chat_id not in command.chat_ids:
+                    self._loaded.active.forget()
                 self._tiers.forget_others(command.chat_ids)
             case ForgetAllChats():
                 if self._loaded is not None:

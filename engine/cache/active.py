@@ -89,7 +89,8 @@ class ActiveChat:
         if self._tiers.disk_budget_bytes:
             # What waits for the disk first: the copy that comes now may take its place.
             yield from self._tiers.write_behind()
-            self.save()
+            if self._is_changed:
+                self.save()
             yield
             yield from self._tiers.write_behind()
 

@@ -190,6 +190,10 @@ def test_a_new_engine_is_told_which_chats_there_are(
     other.load(tiny_model(), SMALL)
     assert wait_for_tiers(other, bool).keys() == {"b"}
     assert len(files(tmp_path)) == 1
+    other.answer(B, chat_id="b")
+    other.client.send(ForgetOtherChats(()))
+    wait_for_tiers(other, lambda tiers: not tiers)
+    assert not files(tmp_path)
 
 
 def test_budgets_outlive_the_process(

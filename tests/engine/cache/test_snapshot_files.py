@@ -246,8 +246,9 @@ def test_a_folder_that_can_not_be_used_keeps_chats_in_ram(tmp_path: Path, obstac
     else:
         folder.mkdir()
         (folder / "key").write_bytes(b"short")
-    desk = WarmDesk(Recorder(), Tiers(BUDGETS, SnapshotFolder(folder), plenty))
-    chat = first_question(1)
+    tiers, chat = Tiers(BUDGETS, SnapshotFolder(folder), plenty), first_question(1)
+    assert tiers.disk_budget_bytes == 0
+    desk = WarmDesk(Recorder(), tiers)
     desk.ask("a", chat)
     desk.write()
     desk.ask("b", first_question(2))

@@ -103,14 +103,17 @@ def test_what_waits_for_the_disk_is_not_in_the_way_of_what_is_kept_in_ram(tmp_pa
 
 def test_what_can_not_be_written_does_not_wait_for_ever(tmp_path: Path) -> None:
     folder = tmp_path / "snapshots"
-    tiers = Tiers(TierSettings(ram_mib=0, disk_gib=1), SnapshotFolder(folder), plenty)
-    desk = WarmDesk(Recorder(), tiers)
+    memory, tiers = Recorder(), Tiers(TierSettings(ram_mib=0, disk_gib=1), SnapshotFolder(folder), plenty)
+    desk = WarmDesk(memory, tiers)
     desk.ask("a", first_question(1))
     desk.ask("b", first_question(2))
     assert tiers.is_in_ram
     shutil.rmtree(folder)
     desk.write()
     assert not tiers.is_in_ram
+    n_copied = memory.n_copied
+    desk.write()
+    assert memory.n_copied == n_copied
 
 
 def test_a_chat_too_large_for_any_budget_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
