@@ -149,15 +149,20 @@ class LibraryPage(QWidget):
         info = model.info
         if info is None:
             return [f"{where} · {model.path.parent}"]
-        parameters = self.tr("{0} B parameters").format(i18n.number(info.n_params / 1e9, 1))
+        if info.n_params < 1e9:
+            parameters = self.tr("{0} M parameters").format(i18n.number(round(info.n_params / 1e6)))
+        else:
+            parameters = self.tr("{0} B parameters").format(i18n.number(info.n_params / 1e9, 1))
         trained = self.tr("trained for {0} tokens").format(i18n.number(info.n_ctx_train))
         kv = self.tr("{0}: {1} of KV per 1,000 tokens").format(
             info.attention.value.upper(), i18n.bytes_text(model.kv_bytes_per_1000)
         )
         licence = info.licence or self.tr("no licence named")
+        # Ollama names its files by their content only.
+        file = [] if model.source is Source.OLLAMA else [_file_words(model.path, len(info.files))]
         return [
             " · ".join([info.quantization, i18n.bytes_text(info.size_bytes), parameters, trained]),
-            " · ".join([kv, licence, where, _file_words(model.path, len(info.files))]),
+            " · ".join([kv, licence, where, *file]),
         ]
 
     def _source(self, source: Source) -> str:

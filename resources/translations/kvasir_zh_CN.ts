@@ -1922,6 +1922,10 @@
         <translation>按这一行所说的设置加载；对话保留，之前的模型会先被释放</translation>
     </message>
     <message>
+        <source>{0} M parameters</source>
+        <translation>{0} M 参数</translation>
+    </message>
+    <message>
         <source>{0} B parameters</source>
         <translation>{0} B 参数</translation>
     </message>

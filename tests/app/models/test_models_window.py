@@ -12,6 +12,7 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.elided_label import ElidedLabel
 from app.i18n import Languages
 from app.models.model_card import ModelCard
 from app.notices import Notices
@@ -67,6 +68,17 @@ def test_models_of_this_machine_with_what_fits(room: ModelRoom, qtbot: QtBot) ->
     assert "K/V q8_0" in small.fit.text()
     assert small.fit.toolTip() == "All 33 layers fit on the GPU."
     assert small.isVisible()
+    facts = " · ".join(label.line for label in small.findChildren(ElidedLabel))
+    for fact in (
+        "Q4_K_M",
+        "KiB",
+        "0 M parameters",
+        "trained for 512 tokens",
+        "of KV per 1,000",
+        "apache-2.0",
+        "small.gguf",
+    ):
+        assert fact in facts
     assert not card_of(page.cards, "cut").findChildren(QPushButton), "what is broken can't be loaded"
 
 
