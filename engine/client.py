@@ -363,6 +363,8 @@ class EngineClient:
         for request_id in request_ids:
             del self._requests[request_id]
             self._cancelled.discard(request_id)
+        # Some may still wait for a process that never got ready.
+        self._held = collections.deque(c for c in self._held if getattr(c, "request_id", None) not in request_ids)
         return EngineLost(exit_code, LossOutcome.RESTARTED, code, message, self._log_tail(), request_ids)
 
     def _give_up(self, exit_code: int | None, code: ErrorCode, message: str, detail: str) -> tuple[Event, ...]:

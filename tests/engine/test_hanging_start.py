@@ -1,4 +1,4 @@
-"""An engine process that never gets ready, as where a graphics driver hangs."""
+"""An engine process that does not get ready, as where a graphics driver hangs."""
 
 from __future__ import annotations
 
@@ -99,6 +99,18 @@ def test_what_was_stopped_meanwhile_is_not_done_later(
     one.client.start()
     assert one.heard.wait(ModelLoaded).request_id == second
     assert [event.request_id for event in one.heard.of(LoadCancelled)] == [first]
+
+
+def test_what_waited_for_a_process_that_died_is_lost_and_not_done_later(desk: Callable[..., Desk]) -> None:
+    one = desk(fake_workers.run_after_a_crash, start=False)
+    load, ask = one.load(), one.ask("hello")
+    one.client.start()
+    lost = one.heard.wait(EngineLost)
+    assert (lost.outcome, lost.request_ids) == (LossOutcome.RESTARTED, (load, ask))
+    again = one.load()
+    assert one.heard.wait(ModelLoaded).request_id == again
+    assert one.heard.wait_for_answer(one.ask("hello")).reason is FinishReason.END_OF_TURN
+    assert len(one.heard.of(ModelLoaded)) == len(one.heard.of(Finished)) == 1
 
 
 def test_unload_and_close_wait_for_nothing(desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
