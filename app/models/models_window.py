@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
 
 from app.models.downloads_page import DownloadsPage
 from app.models.find_page import FindPage
 from app.models.library_page import LibraryPage
 from app.theme import Theme
+
+WIDEST = 1200
 
 
 class ModelsWindow(QDialog):
@@ -63,6 +65,14 @@ class ModelsWindow(QDialog):
             is_busy = page is self.downloads and self._n_active > 0
             title = page.windowTitle()
             self._tabs.setTabText(index, f"{title} ({self._n_active})" if is_busy else title)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a wide window lists stay in the middle: a button must not be far from what it is about."""
+        super().resizeEvent(event)
+        side = max(0, (self.width() - WIDEST) // 2)
+        for page in self._pages:
+            if (layout := page.layout()) is not None:
+                layout.setContentsMargins(20 + side, 16, 12 + side, 16)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Tell that it is there."""

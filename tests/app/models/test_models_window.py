@@ -177,6 +177,15 @@ def test_an_added_folder_that_vanishes_and_returns(room: ModelRoom, qtbot: QtBot
     qtbot.waitUntil(lambda: titles(page.cards) == ["There"])
 
 
+def test_in_a_wide_window_a_button_stays_near_its_model(room: ModelRoom, qtbot: QtBot) -> None:
+    room.write("one.gguf")
+    room.desk.show_library()
+    page = room.window.library
+    qtbot.waitUntil(lambda: titles(page.cards) == ["one"])
+    room.window.resize(3000, 900)
+    qtbot.waitUntil(lambda: 1000 < page.cards[0].width() < 1200)
+
+
 def test_the_filter(room: ModelRoom, qtbot: QtBot) -> None:
     for name in ("Alpha 7B", "Alpha 1B", "Beta 7B"):
         room.write(f"{name}.gguf", title=name)
