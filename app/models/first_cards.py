@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 
@@ -12,8 +13,11 @@ from app.models.fit_words import FitWords
 from app.models.model_card import ModelCard
 from app.theme import Theme
 from engine.models.downloads import Download, DownloadState
-from engine.models.library import LibraryModel
 from engine.models.suggestions import CPU_BYTES_PER_S, N_CTX, Purpose, Suggested
+
+if TYPE_CHECKING:
+    # The main window is to be there first.
+    from engine.models.library import LibraryModel
 
 
 class FirstCard(ModelCard):

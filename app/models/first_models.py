@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -10,8 +11,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.models.first_cards import FirstCard, FoundCard, SuggestedCard
 from app.theme import Theme
 from engine.models.downloads import Download
-from engine.models.library import LibraryModel
 from engine.models.suggestions import Suggested, Suggestion
+
+if TYPE_CHECKING:
+    # The main window is to be there first.
+    from engine.models.library import LibraryModel
 
 MOST = 3
 
@@ -119,7 +123,7 @@ class FirstModels(QWidget):
 
     def _card(self, one: LibraryModel | Suggested) -> FirstCard:
         is_first = not self.cards
-        if isinstance(one, LibraryModel):
+        if not isinstance(one, Suggested):
             return FoundCard(self._theme, one, self.open_wanted.emit, is_first=is_first)
         card = SuggestedCard(self._theme, one, is_first=is_first)
         card.download_wanted.connect(self.download_wanted)
