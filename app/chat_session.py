@@ -18,20 +18,18 @@ from app.editing import Editing
 from app.engine_session import EngineSession
 from app.engine_status import EngineState, EngineStatus
 from app.open_chat import OpenChat, kept_chat, new_chat
+from app.requests import Requests
 from app.sent_turns import SentTurns
 from app.settings.preferences import Preferences
 from app.turn_display import TurnDisplay
 from engine.errors import ErrorCode
 from engine.messages import (
-    CacheChanged,
     EngineLost,
     Event,
     Failed,
     Finished,
-    Generate,
     Message,
     ModelLoaded,
-    ModelUnloaded,
     TextGenerated,
     TextKind,
 )
@@ -74,6 +72,7 @@ class ChatSession(QObject):
         self._queued = False
         self._editing = Editing(composer)
         self._sent = SentTurns()
+        self.requests = Requests(session, preferences)
         self._display = TurnDisplay(self)
         self._counter = DraftCounter(session, self._messages_before_draft, self)
         self._counter.counted.connect(composer.set_room)
@@ -113,7 +112,7 @@ class ChatSession(QObject):
 
     def can_stop(self) -> bool:
         """Whether there is anything that Stop would end."""
-        return self.conversation.request_id is not None or self._queued or self.is_editing
+        return self.conversation.request_id is not None or self.requests.is_reading() or self._queued or self.is_editing
 
     def can_regenerate(self) -> bool:
         """Whether the last message can be answered, or answered again."""
@@ -149,12 +148,20 @@ class ChatSession(QObject):
             self.must_choose_model.emit()
         else:
             self._set_queued(True)
+            self.requests.stop_reading()
+
+    def read_again(self) -> None:
+        """Have the open chat in the cache before the next message needs it; a message sent meanwhile takes over."""
+        if self._session.status.can_answer and self.conversation.can_answer():
+            self._sent.remember(self.conversation, self.settings.system_prompt)
+            self.requests.read(self._open, self._messages())
+            self.changed.emit()
 
     def stop(self) -> None:
         """End what is under way: the answer, the wait for the model, or the editing."""
         if self._queued:
             self._set_queued(False)
-        elif self.conversation.request_id is not None:
+        elif self.conversation.request_id is not None or self.requests.is_reading():
             self._session.stop()
         elif self.is_editing:
             self._end_editing(restore=True)
@@ -216,6 +223,7 @@ class ChatSession(QObject):
 
     def close_chat(self, chat_id: str) -> None:
         """Leave a chat that was deleted: nothing more of it is kept."""
+        self.requests.stop_reading()
         for chat in self.chats:
             if chat.head.id == chat_id and chat.conversation.request_id is not None:
                 self._session.stop()
@@ -231,6 +239,7 @@ class ChatSession(QObject):
         return ChatSettings(self._preferences().system_prompt, self._preferences().sampling)
 
     def _leave_for(self, other: OpenChat) -> None:
+        self.requests.stop_reading()
         if self._queued:
             self._set_queued(False)
         if self.is_editing:
@@ -269,10 +278,7 @@ class ChatSession(QObject):
         return self.conversation.messages(self.settings.system_prompt)
 
     def _messages_before_draft(self) -> tuple[Message, ...]:
-        messages = self._messages()
-        ids = self.conversation.turn_ids(self.settings.system_prompt)
-        edited = self._editing.turn_id
-        return messages[: ids.index(edited)] if edited is not None and edited in ids else messages
+        return self._editing.before(self._messages(), self.conversation.turn_ids(self.settings.system_prompt))
 
     def _send_now(self, text: str) -> None:
         attachments = self._composer.attachments
@@ -296,13 +302,9 @@ class ChatSession(QObject):
         self._generate(request_id, messages)
 
     def _generate(self, request_id: int, messages: tuple[Message, ...], *, continue_last: bool = False) -> None:
-        settings = self.settings
-        policy = settings.policy or self._preferences().setup(self.conversation.model).policy
         self._open.touch()
         self._composer.set_busy(True)
-        self._session.generate(
-            Generate(request_id, self._open.head.id, messages, settings.sampling, policy, continue_last=continue_last)
-        )
+        self.requests.answer(self._open, request_id, messages, continue_last=continue_last)
         self.touched.emit()
         self.changed.emit()
 
@@ -335,8 +337,9 @@ class ChatSession(QObject):
         self.changed.emit()
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(event, ModelLoaded | ModelUnloaded | EngineLost):
-            self._transcript.set_visibility(self._sent.forget(self.conversation))
+        if self.requests.take(event):
+            self.changed.emit()
+        self._transcript.set_visibility(self._sent.seen_after(event, self.conversation))
         if isinstance(event, TextGenerated):
             self._on_text(event)
         elif isinstance(event, Finished):
@@ -348,8 +351,6 @@ class ChatSession(QObject):
             for request_id in event.request_ids:
                 for chat in self.chats:
                     self._on_ended(chat, chat.conversation.fail(request_id), is_good=False)
-        elif isinstance(event, CacheChanged):
-            self._transcript.set_visibility(self._sent.newly_gone(self.conversation, event.usage))
         elif isinstance(event, ModelLoaded):
             for chat in self.chats:
                 chat.conversation.model = event.facts.path
@@ -385,8 +386,11 @@ class ChatSession(QObject):
             return
         self._composer.set_busy(False)
         if turn.is_empty:
-            if takes_back:
-                self._take_back()
+            asked = self.conversation.last
+            if takes_back and asked is not None and asked.message.role == "user":
+                # A message that alone is too long goes back to where it was typed, before what was typed since.
+                self.conversation.delete(asked.id)
+                self._editing.give_back(asked)
             # Another version may stand in its place now.
             self._show()
         else:
@@ -394,10 +398,3 @@ class ChatSession(QObject):
             self._transcript.finish_turn(str(turn.id), turn.state, facts, note)
         self.changed.emit()
         self.answer_ended.emit(is_good)
-
-    def _take_back(self) -> None:
-        """A message that alone is too long goes back to where it was typed, before what was typed since."""
-        asked = self.conversation.last
-        if asked is not None and asked.message.role == "user":
-            self.conversation.delete(asked.id)
-            self._editing.give_back(asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.chat.composer import Composer
 from app.conversations.records import Attachment, Turn
+from engine.messages import Message
 
 
 class Editing:
@@ -20,6 +21,10 @@ class Editing:
         self.turn_id = turn.id
         self._fill(turn.own_text, turn.attachments)
         self._composer.focus()
+
+    def before(self, messages: tuple[Message, ...], ids: tuple[int | None, ...]) -> tuple[Message, ...]:
+        """The messages that stay before the one that is edited, given whose each is; all where none is edited."""
+        return messages[: ids.index(self.turn_id)] if self.turn_id is not None and self.turn_id in ids else messages
 
     def end(self, *, restore: bool) -> None:
         """Leave the turn; with ``restore`` the draft comes back."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.cache.visibility import visibility
 from app.chat.turns import Visibility
 from app.conversation import Conversation
-from engine.messages import CacheUsage
+from engine.messages import CacheChanged, CacheUsage, EngineLost, Event, ModelLoaded, ModelUnloaded
 
 
 class SentTurns:
@@ -31,14 +31,20 @@ class SentTurns:
         found = ids[-1 if message_index is None else min(message_index, len(ids) - 1)]
         return None if found is None else str(found)
 
-    def forget(self, conversation: Conversation) -> dict[str, Visibility]:
+    def seen_after(self, event: Event, conversation: Conversation) -> dict[str, Visibility]:
+        """How much of each turn the model sees, where this event changed it."""
+        if isinstance(event, CacheChanged):
+            return self._newly_gone(conversation, event.usage)
+        return self._forget(conversation) if isinstance(event, ModelLoaded | ModelUnloaded | EngineLost) else {}
+
+    def _forget(self, conversation: Conversation) -> dict[str, Visibility]:
         """The cells are gone with all that was evicted from them: no turn is hidden from the model any more."""
         was_gone, self._seen_gone = self._seen_gone, (0, 0)
         if was_gone == (0, 0) or conversation.chat_id != self._chat_id:
             return {}
         return {str(turn_id): Visibility.ALL for turn_id in self._ids if turn_id is not None}
 
-    def newly_gone(self, conversation: Conversation, usage: CacheUsage) -> dict[str, Visibility]:
+    def _newly_gone(self, conversation: Conversation, usage: CacheUsage) -> dict[str, Visibility]:
         """How much of each turn the model still sees, if that changed since it was last asked."""
         gone = (usage.n_evicted, usage.n_skipped)
         if usage.chat_id != conversation.chat_id or usage.chat_id != self._chat_id or gone == self._seen_gone:

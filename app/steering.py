@@ -50,12 +50,16 @@ from engine.settings import LoadSettings, Policy
 
 @dataclass(frozen=True)
 class _Reload:
-    """A load with other settings: what was in force, and what shall be; ``then`` is done once it is."""
+    """A load with other settings: what was in force, and what shall be; ``then`` is done once it is.
+
+    ``has_chat``: the open chat is in the cache, and is to be there again.
+    """
 
     path: str
     before: Setup
     after: Setup
     then: Callable[[], object] | None = None
+    has_chat: bool = False
 
 
 class Steering(QObject):
@@ -99,7 +103,7 @@ class Steering(QObject):
 
     def _connect(self) -> None:
         session, panel = self._session, self.settings_panel
-        session.event_received.connect(self.cache_panel.take)
+        session.event_received.connect(self._show_event)
         session.event_received.connect(self._on_event)
         session.status_changed.connect(self._on_status)
         session.load_failed.connect(lambda path, _failed: self._take_back_reload(path))
@@ -149,7 +153,9 @@ class Steering(QObject):
 
     def _reload_with(self, reload: _Reload, load: LoadSettings) -> None:
         if self._session.status.model_path == reload.path:
-            self._reload = replace(reload, after=replace(reload.after, load=load))
+            usage = self.cache_panel.facts.usage
+            has_chat = usage is not None and self._chat is not None and usage.chat_id == self._chat.open_chat.head.id
+            self._reload = replace(reload, after=replace(reload.after, load=load), has_chat=has_chat)
             self._session.load(reload.path, load)
 
     def _keep(self, path: str, setup: Setup) -> None:
@@ -200,6 +206,15 @@ class Steering(QObject):
             self._show_setup(self._path)
         self.settings_panel.show_facts(status.facts)
 
+    def _show_event(self, event: Event) -> None:
+        if isinstance(event, Finished) and self._is_reading(event.request_id):
+            # Nobody asked for the token that it sampled.
+            event = replace(event, stats=replace(event.stats, n_generated=0, decode_tps=0.0))
+        self.cache_panel.take(event)
+
+    def _is_reading(self, request_id: int | None) -> bool:
+        return self._chat is not None and self._chat.requests.is_reading(request_id)
+
     def _on_event(self, event: Event) -> None:
         if isinstance(event, EngineReady):
             self._sampler.watch(event.devices, event.process_id)
@@ -215,17 +230,18 @@ class Steering(QObject):
             self.settings_panel.show_costs(self.cache_panel.facts.usage, self._read_tps)
             if event.reason is FinishReason.CACHE_FULL and self._chat is not None:
                 self._ask_how_to_go_on(self._chat.continue_answer)
-        elif isinstance(event, Failed) and event.code is ErrorCode.PROMPT_TOO_LONG:
-            self._on_too_long()
+        elif isinstance(event, Failed) and not self._is_reading(event.request_id):
+            self._on_failed(event)
 
     def _on_load_cancelled(self, event: LoadCancelled) -> None:
         # A load that gave way to a newer one was not cancelled by the person.
         if self._reload is not None and event.request_id == self._session.status.load_request:
             self._take_back_reload(self._reload.path)
 
-    def _on_too_long(self) -> None:
-        # The message is back where it was typed.
-        if self._composer is not None and self._policy() is Policy.STOP:
+    def _on_failed(self, event: Failed) -> None:
+        # A message that is too long is back where it was typed.
+        is_too_long = event.code is ErrorCode.PROMPT_TOO_LONG
+        if is_too_long and self._composer is not None and self._policy() is Policy.STOP:
             self._ask_how_to_go_on(self._composer.send)
 
     def _on_loaded(self, facts: ModelFacts) -> None:
@@ -239,6 +255,8 @@ class Steering(QObject):
         self._keep(reload.path, reload.after)
         if reload.then is not None:
             reload.then()
+        elif reload.has_chat and self._chat is not None:
+            self._chat.read_again()
 
     def _policy(self) -> Policy | None:
         return self._setups.setup(self._path).policy.policy

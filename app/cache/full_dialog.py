@@ -92,7 +92,7 @@ class FullDialog(QDialog):
         self._leave = QPushButton()
         self._leave.setObjectName("leaveFull")
         self._leave.clicked.connect(self.reject)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 20)
         column.setSpacing(10)
         for label in (self._title, self._words):
@@ -193,7 +193,7 @@ class FullDialog(QDialog):
         """As high as the words need."""
         super().showEvent(event)
         width = max(WIDTH, self.width())
-        self.resize(width, self.layout().totalHeightForWidth(width))
+        self.resize(width, self._column.totalHeightForWidth(width))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the language."""

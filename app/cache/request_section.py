@@ -51,7 +51,7 @@ class RequestSection(Section):
         """Show what is known."""
         stats = self._stats
         rate = self.tr("tok/s")
-        self.set_tile("decode", i18n.number(stats.decode_tps, 1) if stats else None, rate)
+        self.set_tile("decode", i18n.number(stats.decode_tps, 1) if stats and stats.n_generated else None, rate)
         self.set_tile("prefill", i18n.number(stats.prefill_tps) if stats else None, rate)
         self.set_tile("first", *self._duration(stats.ttft_ms if stats else None))
         self.set_tile("saved", *self._duration(stats.reuse_saved_ms if stats else None))

@@ -286,12 +286,12 @@ class SetupPanel(QWidget):
             return self.tr("The model is loaded again.")
         seconds = reload_seconds(self._facts, self._usage, self._read_tps)
         if seconds is None:
-            return self.tr("The model is loaded again; the chat stays, and is read again with the next message.")
+            return self.tr("The model is loaded again; the chat stays, and is read again.")
         about = i18n.number(seconds, 1)
         if n_tokens == 0:
             return self.tr("The model is loaded again: about {0} s.").format(about)
         return self.tr(
-            "The model is loaded again and the chat of {0} tokens read again with the next message: about {1} s."
+            "The model is loaded again and the chat of {0} tokens read again: about {1} s."
         ).format(i18n.number(n_tokens), about)
 
     def retranslate(self) -> None:

@@ -3208,16 +3208,8 @@
         <translation>模型会重新加载。</translation>
     </message>
     <message>
-        <source>The model is loaded again; the chat stays, and is read again with the next message.</source>
-        <translation>模型会重新加载；对话保留，并随下一条消息重新读取。</translation>
-    </message>
-    <message>
         <source>The model is loaded again: about {0} s.</source>
         <translation>模型会重新加载：约 {0} 秒。</translation>
-    </message>
-    <message>
-        <source>The model is loaded again and the chat of {0} tokens read again with the next message: about {1} s.</source>
-        <translation>模型会重新加载，{0} 个词元的对话随下一条消息重新读取：约 {1} 秒。</translation>
     </message>
     <message>
         <source>Settings</source>
@@ -3238,6 +3230,14 @@
     <message>
         <source>Undo</source>
         <translation>撤销更改</translation>
+    </message>
+    <message>
+        <source>The model is loaded again; the chat stays, and is read again.</source>
+        <translation>模型会重新加载；对话保留，并重新读取。</translation>
+    </message>
+    <message>
+        <source>The model is loaded again and the chat of {0} tokens read again: about {1} s.</source>
+        <translation>模型会重新加载，并重新读取 {0} 个词元的对话：约 {1} 秒。</translation>
     </message>
     <message>
         <source>Put these settings in force; the chat stays</source>

@@ -17,6 +17,7 @@ from app.options import Options
 from app.program import Program
 from app.settings.preferences import Preferences, PreferencesStore
 from tests.app.fake_engine import FakeEngine
+from tests.app.fake_planner import FakePlanner
 
 
 @dataclass
@@ -90,3 +91,16 @@ def start_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Sta
     QLocale.setDefault(QLocale.c())
     qapp.setStyleSheet("")
     close_logs()
+
+
+@pytest.fixture
+def planners(monkeypatch):
+    """Every planner that a window made."""
+    made: list[FakePlanner] = []
+
+    def make(post, options):
+        made.append(FakePlanner(post))
+        return made[-1]
+
+    monkeypatch.setattr("app.program.Planner", make)
+    return made

@@ -31,45 +31,12 @@ from engine.messages import (
 )
 from engine.settings import CacheType, LoadSettings, Policy, PolicySettings
 from tests.app.fake_engine import model_facts, usage
-from tests.app.fake_planner import FakePlanner
-
-
-@pytest.fixture
-def planners(monkeypatch):
-    """Every planner that a window made."""
-    made: list[FakePlanner] = []
-
-    def make(post, options):
-        made.append(FakePlanner(post))
-        return made[-1]
-
-    monkeypatch.setattr("app.program.Planner", make)
-    return made
+from tests.app.steering_hand import apply, apply_load, change, dialog, loads
 
 
 @pytest.fixture
 def desk(start_desk, planners):
     return start_desk()
-
-
-def loads(desk) -> list[LoadSettings]:
-    return [command.settings for command in desk.engine.sent if isinstance(command, LoadModel)]
-
-
-def change(desk, **values) -> None:
-    for name, value in values.items():
-        desk.program.steering.settings_panel.form.field(name).take(value)
-
-
-def apply(desk) -> None:
-    desk.program.window.findChild(QPushButton, "applyButton").click()
-
-
-def apply_load(desk, qtbot) -> None:
-    """Apply what takes a load, and wait until it is asked for: whether it fits is looked at in a thread."""
-    n_loads = len(loads(desk))
-    apply(desk)
-    qtbot.waitUntil(lambda: len(loads(desk)) == n_loads + 1)
 
 
 def talk(desk, qtbot) -> None:
@@ -267,10 +234,6 @@ def full_desk(start_desk, planners, qtbot, tmp_path):
     desk.engine.finish(text="I was cut", reason=FinishReason.CACHE_FULL)
     qtbot.waitUntil(lambda: dialog(desk) is not None)
     return desk
-
-
-def dialog(desk):
-    return desk.program.window.findChild(object, "cacheFullDialog")
 
 
 def way(desk, which: Way) -> QPushButton:

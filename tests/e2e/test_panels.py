@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,33 @@ def test_what_the_preview_says_is_what_a_reload_takes_and_the_chat_goes_on(open_
     qtbot.waitUntil(lambda: program.session.status.is_busy)
     wait_until_ready(qtbot, program)
     assert program.cache_panel.facts.stats.n_generated == N_ANSWERED
+
+
+def test_a_reload_puts_the_chat_back_and_the_next_message_costs_only_itself(open_program, qtbot):
+    program = open_program(PolicySettings(policy=Policy.STOP))
+    wait_until_ready(qtbot, program)
+    chat = program.chat
+    chat.set_settings(replace(chat.settings, sampling=replace(chat.settings.sampling, max_tokens=20)))
+    chat.send("Hello")
+    qtbot.waitUntil(lambda: program.session.status.is_busy)
+    wait_until_ready(qtbot, program)
+    n_before = program.cache_panel.facts.usage.n_used
+    program.steering.settings_panel.form.field("type_k").take(CacheType.Q8_0)
+    before = program.session.status.facts
+    program.window.findChild(QPushButton, "applyButton").click()
+    qtbot.waitUntil(lambda: program.session.status.facts not in (None, before), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: program.session.status.is_busy, timeout=PATIENCE_MS)
+    wait_until_ready(qtbot, program)
+    assert program.cache_panel.facts.model.type_k is CacheType.Q8_0
+    n_read = program.cache_panel.facts.usage.n_used
+    # The last token that was sampled has a cell once something follows it.
+    assert n_before <= n_read <= n_before + 1
+    chat.send("And now?")
+    qtbot.waitUntil(lambda: program.session.status.is_busy)
+    wait_until_ready(qtbot, program)
+    stats = program.cache_panel.facts.stats
+    assert (stats.n_reused, stats.n_fed) == (n_read, stats.n_prompt - n_read)
+    assert stats.n_recomputed == 0
 
 
 def test_a_full_cache_that_stops_goes_on_with_more_room(open_program, qtbot):

@@ -187,7 +187,7 @@ def test_a_reload_says_how_long_it_takes(made):
     change(panel, n_ctx=2048)
     assert button(panel, "applyButton").text() == "Apply and reload"
     assert label(panel, "applyNote") == (
-        "The model is loaded again and the chat of 1,000 tokens read again with the next message: about 5.5 s."
+        "The model is loaded again and the chat of 1,000 tokens read again: about 5.5 s."
     )
     panel.show_costs(usage(4096, (100, 900)), None)
     assert "about" not in label(panel, "applyNote")
