@@ -136,6 +136,28 @@ def test_without_room_nothing_is_kept(new_context: ContextMaker) -> None:
     assert context.last_position() == 249
 
 
+def test_a_later_snapshot_lies_where_the_one_before_it_lay_if_that_has_room(new_context: ContextMaker) -> None:
+    context = new_context(TinySpec())
+    context.decode(PROMPT, 0)
+    first = context.snapshot()
+    copied = bytes(first)
+    context.decode(PROMPT[:8], len(PROMPT))
+    later = context.snapshot(room=first)
+    assert np.shares_memory(np.frombuffer(first, np.uint8), np.frombuffer(later, np.uint8))
+    assert bytes(later) == bytes(context.snapshot())
+    # What is smaller than half of it would hold memory for nothing, and what is larger does not fit.
+    context.clear()
+    context.decode(PROMPT[:8], 0)
+    small = context.snapshot(room=later)
+    assert not np.shares_memory(np.frombuffer(small, np.uint8), np.frombuffer(later, np.uint8))
+    assert context.restore(copied)
+    large = context.snapshot(room=small)
+    assert not np.shares_memory(np.frombuffer(small, np.uint8), np.frombuffer(large, np.uint8))
+    assert bytes(large) == copied
+    # Of any other kind of bytes nothing is known.
+    assert bytes(context.snapshot(room=bytearray(copied))) == copied
+
+
 # Sampling
 
 
