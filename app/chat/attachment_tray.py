@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app import i18n
 from app.conversations.records import Attachment
 from app.elided_label import ElidedLabel
 from app.theme import Theme
+
+ROOM_FOR_NAME = 90
 
 
 class _Chip(QFrame):
@@ -24,7 +27,8 @@ class _Chip(QFrame):
         icon.setPixmap(theme.icon("attach").pixmap(16, 16))
         self._name = ElidedLabel()
         self._name.set_line(attachment.name)
-        self._size = QLabel(i18n.bytes_text(len(attachment.text.encode("utf-8", "replace"))))
+        self._short = self._long = i18n.bytes_text(len(attachment.text.encode("utf-8", "replace")))
+        self._size = QLabel(self._short)
         self._size.setProperty("level", "meta")
         self._remove = QToolButton()
         self._remove.setObjectName("removeAttachment")
@@ -42,10 +46,22 @@ class _Chip(QFrame):
 
     def set_tokens(self, n_tokens: int, share: float | None) -> None:
         """How many tokens it is, and what part of the cache that takes."""
-        text = self.tr("%Ln token(s)", "", n_tokens)
+        self._short = self._long = self.tr("%Ln token(s)", "", n_tokens)
         if share is not None:
-            text = self.tr("{0} · {1} of the cache").format(text, i18n.percent(share))
-        self._size.setText(text)
+            self._long = self.tr("{0} · {1} of the cache").format(self._short, i18n.percent(share))
+        self._size.setToolTip(self._long)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The name matters most: where there is no room for all, the share is in the tooltip alone."""
+        room = self._name.width() + self._size.width() - ROOM_FOR_NAME
+        fits = self._size.fontMetrics().horizontalAdvance(self._long) <= room
+        self._size.setText(self._long if fits else self._short)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say as much as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
 
     def retranslate(self) -> None:
         self._remove.setAccessibleName(self.tr("Leave {0} out").format(self.attachment.name))

@@ -281,9 +281,9 @@ class Transcript(QAbstractScrollArea):
         return box >= 0 and self.views[index].boxes[box].rect.contains(inside)
 
     def shows_actions(self, index: int) -> bool:
-        """Whether the buttons under a turn are shown: for the last answer, the hovered and the focused turn."""
-        is_last_answer = index == len(self.views) - 1 and not self.views[index].is_user
-        return self.can_show_actions(index) and (is_last_answer or self._interaction.is_near(index))
+        """Whether the buttons under a turn are shown: for the last answer, where there are versions, and near by."""
+        stays = self.views[index].has_versions or (index == len(self.views) - 1 and not self.views[index].is_user)
+        return self.can_show_actions(index) and (stays or self._interaction.is_near(index))
 
     def can_show_actions(self, index: int) -> bool:
         """Whether a turn has buttons at all: not while it is being written."""

@@ -17,6 +17,8 @@ from app.theme import Theme
 SIDE = 8
 INSET = 10
 MORE = 24
+ROOM_FOR_MORE = 24
+"""Pixels of a snippet that are wanted behind what was found."""
 ROOM_FOR_WORDS = 200
 """Pixels of a row from which on there is room for the word of a tier beside its size."""
 
@@ -94,7 +96,17 @@ class ChatRows(QStyledItemDelegate):
         if has_snippet and row.hit is not None:
             top = rect.top() + self._row.height() - 7
             below = QRect(line.left(), top, line.width(), self._theme.sizes.micro + 8)
-            self._paint_line(painter, below, row.hit.snippet, self._small_font, tokens.text_3)
+            text = self._with_hit(row.hit.snippet, below.width())
+            self._paint_line(painter, below, text, self._small_font, tokens.text_3)
+
+    def _with_hit(self, snippet: str, width: int) -> str:
+        """The snippet from so far on that its first hit is seen in this width."""
+        start, end = next(iter(hits(snippet, self.wanted)), (0, 0))
+        if QFontMetrics(self._small_font).horizontalAdvance(snippet[:end]) < width - ROOM_FOR_MORE:
+            return snippet
+        # With the word before it, if that is no longer than words are.
+        space = snippet.rfind(" ", max(0, start - 14), max(0, start - 1))
+        return "…" + snippet[space + 1 if space >= 0 else start :]
 
     def _paint_right(self, painter: QPainter, line: QRect, row: Row, *, is_hovered: bool) -> int:
         """The menu's dots, the pin, and where the cache is; the x that is left for the title."""

@@ -333,6 +333,11 @@ def test_the_ground_of_code_is_not_parted_from_it_at_the_end_of_a_line(show):
         assert all(len(box.range_rects(start, end)) == 1 for start, end in box.built.chips)
 
 
+def test_where_there_are_versions_they_can_be_seen(show):
+    transcript = show(Turn("a", "user", "Hi", variant=(1, 2)), Turn("b", "user", "Hi"), Turn("c", "assistant", "Yes"))
+    assert [transcript.shows_actions(index) for index in range(3)] == [True, False, True]
+
+
 def test_what_comes_under_the_pointer_by_scrolling_is_hovered(qtbot, show):
     transcript = show(*chat(40))
     transcript.scroll_to_turn("10")
