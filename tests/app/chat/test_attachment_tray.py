@@ -24,6 +24,6 @@ def test_in_a_narrow_window_the_name_is_seen_rather_than_the_share(qapp, qtbot):
     tray.resize(230, 40)
     qtbot.waitUntil(lambda: size.text() == "1234 token(s)")
     assert size.toolTip() == "1234 token(s) · 25 % of the cache"
-    assert name.width() >= 40
+    qtbot.waitUntil(lambda: name.width() >= 40)
     tray.resize(600, 40)
     qtbot.waitUntil(lambda: "25 %" in size.text())
