@@ -125,6 +125,7 @@ class SuggestedCard(FirstCard):
         self._open.setVisible(state is DownloadState.DONE)
         self._get.setText(self.tr("Try again") if self._problem else self.tr("Download"))
         self._get.setToolTip(self.tr("Download {0}").format(size))
+        self._get.setAccessibleName(self.tr("Download {0}").format(self.model.name))
         self._pause.setText(self.tr("Pause"))
         self._pause.setToolTip(self.tr("Stop for now; what is there stays"))
         self._resume.setText(self.tr("Try again") if state is DownloadState.FAILED else self.tr("Resume"))
