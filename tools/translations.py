@@ -66,7 +66,10 @@ def build(folder: Path = FOLDER) -> None:
     """Compile every translation into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in LANGUAGES:
-        _run(tool("lrelease"), "-silent", str(FOLDER / f"{name}.ts"), "-qm", str(folder / f"{name}.qm"))
+        # In one step: a window that is open has the file mapped, and reads on in it.
+        fresh = folder / f"{name}.qm.new"
+        _run(tool("lrelease"), "-silent", str(FOLDER / f"{name}.ts"), "-qm", str(fresh))
+        fresh.replace(folder / f"{name}.qm")
 
 
 def collect(folder: Path) -> None:
