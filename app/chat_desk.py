@@ -66,6 +66,7 @@ class ChatDesk(QObject):
         self._threads: list[threading.Thread] = []
         self._settings_panel: SamplingPanel | None = None
         self._seen: tuple[int, date] | None = None
+        self._refusal = ""
         self.sidebar = sidebar
         self.keeper = ChatKeeper(path, chat, self)
         self.keeper.problem.connect(self._on_problem)
@@ -317,7 +318,12 @@ class ChatDesk(QObject):
 
     def _on_problem(self, problem: StoreProblem) -> None:
         log.warning("chats: %s %s %s", problem.kind, problem.path, problem.detail)
-        self._notices.tell(_LEVELS[problem.kind], self._sentence(problem).format(problem.path), problem.detail)
+        level, sentence = _LEVELS[problem.kind], self._sentence(problem).format(problem.path)
+        if level is Level.ERROR:
+            self._refusal = sentence
+        elif problem.kind is StoreProblemKind.SAVED_AGAIN:
+            self._notices.take_back(self._refusal)
+        self._notices.tell(level, sentence, problem.detail)
 
     def _sentence(self, problem: StoreProblem) -> str:
         return {

@@ -197,6 +197,12 @@ class Notices(QWidget):
             timer.timeout.connect(lambda: self._remove(bar))
             timer.start(INFO_MS)
 
+    def take_back(self, text: str) -> None:
+        """Close the notice with this sentence: it is no longer true."""
+        for bar in tuple(self._bars):
+            if bar.notice.text == text:
+                self._remove(bar)
+
     def clear(self) -> None:
         """Close all."""
         for bar in tuple(self._bars):
