@@ -18,7 +18,7 @@ from engine.messages import Device, EngineReady
 from engine.models.gguf import ModelInfo
 from engine.settings import GpuLayers, LoadSettings
 
-DEADLINE_MS = 4000
+DEADLINE_MS = 8000
 """A person waits for the load meanwhile: a planner that takes longer is not waited for."""
 FRESH_S = 30.0
 """What the engine said of a GPU's free memory holds for so long."""
@@ -77,7 +77,8 @@ class SettingsChooser(QObject):
     def choose(self, path: str, info: ModelInfo, then: Then) -> None:
         """Find out what fits while a person waits for it, and call ``then`` with it, once."""
         self._open[path] = _Question(info, then)
-        if self._engine is not None:
+        if self._engine is not None or not _fits_evidently(info, [_ram()]):
+            # What RAM alone can't tell at a glance is measured while the engine starts.
             self._look(path, info, then)
 
     def measure(self, path: str, then: Then) -> None:
@@ -89,18 +90,16 @@ class SettingsChooser(QObject):
         """Which devices there are is known once the engine has started; one that can't start loads nothing."""
         if status.engine is not self._engine:
             self._engine, self._engine_since = status.engine, time.monotonic()
-        waiting = [(path, one.info, one.then) for path, one in self._open.items() if one.info is not None]
-        for path, info, then in waiting:
-            if status.engine is not None:
+        if status.state is EngineState.STOPPED:
+            self._open.clear()
+        elif status.engine is not None:
+            waiting = [(path, one.info, one.then) for path, one in self._open.items() if one.info is not None]
+            for path, info, then in waiting:
                 self._look(path, info, then)
-            elif status.state is EngineState.STOPPED:
-                del self._open[path]
 
     def _look(self, path: str, info: ModelInfo, then: Then) -> None:
         """Tell it at a glance, or have it measured."""
-        from engine.cache.autofit import evident_defaults
-
-        evident = evident_defaults(info, LoadSettings(), self._devices())
+        evident = _fits_evidently(info, self._devices())
         if evident is not None:
             self._answer(path, Found(evident))
             return
@@ -114,16 +113,29 @@ class SettingsChooser(QObject):
 
     def _devices(self) -> list[Device]:
         """As they are now; none where that is not known."""
-        import psutil
-
         devices = list(self._engine.devices) if self._engine is not None else []
         is_fresh = time.monotonic() - self._engine_since < FRESH_S
         if not is_fresh and any(device.kind != "cpu" for device in devices):
             return []
-        available = psutil.virtual_memory().available
+        available = _ram().free_bytes
         return [replace(one, free_bytes=available) if one.kind == "cpu" else one for one in devices]
 
     def _answer(self, path: str, found: Found | None) -> None:
         question = self._open.pop(path, None)
         if question is not None:
             question.then(found)
+
+
+def _fits_evidently(info: ModelInfo, devices: list[Device]) -> Defaults | None:
+    # Not at the start: the window is to be there first.
+    from engine.cache.autofit import evident_defaults
+
+    return evident_defaults(info, LoadSettings(), devices)
+
+
+def _ram() -> Device:
+    """This machine's memory, as the engine would name it."""
+    import psutil
+
+    available = psutil.virtual_memory().available
+    return Device("CPU", "", "cpu", "CPU", available, available)

@@ -290,9 +290,9 @@ class SetupPanel(QWidget):
         about = i18n.number(seconds, 1)
         if n_tokens == 0:
             return self.tr("The model is loaded again: about {0} s.").format(about)
-        return self.tr(
-            "The model is loaded again and the chat of {0} tokens read again: about {1} s."
-        ).format(i18n.number(n_tokens), about)
+        return self.tr("The model is loaded again and the chat of {0} tokens read again: about {1} s.").format(
+            i18n.number(n_tokens), about
+        )
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""

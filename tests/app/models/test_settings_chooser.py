@@ -48,18 +48,28 @@ def test_what_evidently_fits_is_loaded_without_a_plan(
     assert "there is no GPU" in room.setups.defaults(path).reasons[0]
 
 
-def test_the_load_waits_for_what_is_known_once_the_engine_has_started(tight: ModelRoom, qtbot: QtBot) -> None:
+def test_what_takes_a_plan_is_measured_while_the_engine_starts(tight: ModelRoom, qtbot: QtBot) -> None:
     path = str(tight.write("small.gguf"))
     tight.opener.open(path)
-    qtbot.waitUntil(lambda: tight.opened == [path])
-    assert loads(tight) == []
-    tight.session.start()
     qtbot.waitUntil(lambda: len(loads(tight)) == 1)
+    assert not tight.engine.is_running
     chosen = LoadSettings(n_ctx=32_768, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0, n_gpu_layers=GpuLayers.AUTO)
     assert loads(tight) == [chosen]
     assert tight.setups.setup(path) == Setup(chosen)
     assert tight.store.current.setups == {}
     assert isinstance(tight.planner.asked[0], ChooseSettings)
+
+
+def test_what_fits_evidently_waits_for_the_engine_that_knows_the_devices(
+    room: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_free(monkeypatch, 1 << 40)
+    path = str(room.write("small.gguf"))
+    room.opener.open(path)
+    qtbot.waitUntil(lambda: room.session.status.model_path == path)
+    assert loads(room) == []
+    room.session.start()
+    qtbot.waitUntil(lambda: loads(room) == [LoadSettings(n_ctx=TRAINED)])
 
 
 def test_a_model_that_its_person_has_set_is_loaded_so(tight: ModelRoom, qtbot: QtBot) -> None:
@@ -99,12 +109,14 @@ def test_without_an_engine_the_load_starts_it_again(tight: ModelRoom, qtbot: QtB
 
 def test_an_engine_that_can_not_start_is_not_started_again_for_the_load(tight: ModelRoom, qtbot: QtBot) -> None:
     path = str(tight.write("small.gguf"))
+    tight.planner.is_lost = True
     tight.opener.open(path)
-    qtbot.waitUntil(lambda: tight.opened == [path])
-    qtbot.wait(1)
-    with qtbot.waitSignal(tight.session.status_changed):
-        tight.engine.die(outcome=LossOutcome.GAVE_UP)
-    qtbot.wait(1)
+    qtbot.waitUntil(lambda: len(tight.planner.asked) == 1)
+    tight.engine.die(outcome=LossOutcome.GAVE_UP)
+    qtbot.waitUntil(lambda: tight.session.status.state is EngineState.STOPPED)
+    tight.planner.answer_all()
+    with qtbot.waitSignal(tight.fits.chosen):
+        pass
     assert (loads(tight), tight.engine.is_running) == ([], False)
 
 
