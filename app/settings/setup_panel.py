@@ -101,7 +101,8 @@ class SetupPanel(QWidget):
         foot = QFrame()
         foot.setObjectName("setupFoot")
         lines = QVBoxLayout(foot)
-        lines.setContentsMargins(20, 10, 20, 14)
+        # To the right as the fields, which leave room for the scroll bar.
+        lines.setContentsMargins(20, 10, 28, 14)
         lines.setSpacing(6)
         lines.addWidget(self.preview)
         lines.addWidget(self._note)
@@ -275,7 +276,8 @@ class SetupPanel(QWidget):
             return ""
         if self._applied.load != self._defaults.settings:
             return self.tr("These are settings of your own. “Defaults” leads back to what fits this machine.")
-        reasons = " ".join(self._translate(reason) for reason in self._defaults.reasons)
+        # A full stop of Chinese has its space in itself.
+        reasons = " ".join(self._translate(reason) for reason in self._defaults.reasons).replace("。 ", "。")
         return self.tr("Chosen for this machine: {0}").format(reasons)
 
     def _note_text(self, is_reload: bool) -> str:

@@ -2438,7 +2438,7 @@
     </message>
     <message>
         <source>It does not fit: there is too little room on {0}.</source>
-        <translation>放不下：{0} 上空间不足。</translation>
+        <translation>放不下，空间不足：{0}。</translation>
     </message>
     <message>
         <source>No context window fits</source>
