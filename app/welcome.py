@@ -199,9 +199,7 @@ class Welcome(QWidget):
         if state in (EngineState.STARTING, EngineState.LOADING):
             return self.tr("The model is on its way. Just begin to type: it is sent as soon as it can be.")
         if self._is_starter:
-            return self.tr(
-                "The starter is tiny: good for a first look, often wrong. Better models can be downloaded."
-            )
+            return self.tr("The starter is tiny: good for a first look, often wrong. Better models can be downloaded.")
         return self.tr("Everything stays on this computer. The panel shows what the model keeps in mind.")
 
     def _explain_offer(self) -> str:
@@ -215,11 +213,13 @@ class Welcome(QWidget):
                     "then comes from {0}. A .gguf file that you have can be dropped on this window."
                 ).format(host)
             case Offer.NO_CONNECTION if reach.is_turned_off(os.environ):
-                return self.tr("Downloads are turned off by HF_HUB_OFFLINE.") + self._ways_without_hub()
-            case Offer.NO_CONNECTION:
-                return self.tr("This computer has no connection, so there is nothing to download from now.") + (
-                    self._ways_without_hub()
+                return (
+                    self.tr("Downloads are turned off by HF_HUB_OFFLINE. Unset it and start Kvasir again, or:")
+                    + self._ways_without_hub()
                 )
+            case Offer.NO_CONNECTION:
+                reason = self.tr("This computer has no connection, so there is nothing to download from now.")
+                return reason + self._ways_without_hub()
             case _:
                 return self.tr(
                     "There is no model yet. Choose the starter or a GGUF file of yours, or find one to download."

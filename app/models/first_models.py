@@ -31,13 +31,15 @@ class Offer(Enum):
 
 class FirstModels(QWidget):
     """``download_wanted`` carries a Suggestion, ``pause_wanted`` and ``resume_wanted`` the key of a download,
-    ``open_wanted`` the path of a model; ``offer_changed`` nothing, also when a card has become higher."""
+    ``open_wanted`` the path of a model; ``offer_changed`` nothing, also when a card has become higher, and
+    ``retranslated`` neither, after a change of the language, for words that were given to it."""
 
     download_wanted = Signal(object)
     pause_wanted = Signal(str)
     resume_wanted = Signal(str)
     open_wanted = Signal(str)
     offer_changed = Signal()
+    retranslated = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,6 +104,7 @@ class FirstModels(QWidget):
         """Take the words of the language in force."""
         for card in self.cards:
             card.render_words()
+        self.retranslated.emit()
 
     def _suggested_cards(self) -> list[SuggestedCard]:
         return [card for card in self.cards if isinstance(card, SuggestedCard)]

@@ -48,6 +48,7 @@ class FirstRun(QObject):
         self._look, self._translate = look, translate
         self._has_model = True
         self._repos: dict[str, str] = {}
+        self._refusals: dict[str, EngineError] = {}
         self._again = QTimer(self)
         self._again.setInterval(LOOK_MS)
         self._again.timeout.connect(self.suggest)
@@ -55,6 +56,7 @@ class FirstRun(QObject):
         view.pause_wanted.connect(self._hub.queue.pause)
         view.resume_wanted.connect(self._hub.queue.resume)
         view.open_wanted.connect(load)
+        view.retranslated.connect(self._show_again)
         session.status_changed.connect(self._on_status)
         workers.library.listed.connect(self._on_listed)
         self._hub.suggestion_added.connect(self._on_added)
@@ -97,6 +99,7 @@ class FirstRun(QObject):
             self.suggest()
 
     def _download(self, suggestion: Suggestion) -> None:
+        self._refusals.pop(suggestion.repo, None)
         self._view.show_asking(suggestion)
         self._hub.download_suggestion(suggestion)
 
@@ -106,7 +109,14 @@ class FirstRun(QObject):
 
     def _on_refused(self, repo: str, error: EngineError) -> None:
         log.info("suggestion %s: %s %s", repo, error.code, error.detail)
+        self._refusals[repo] = error
         self._view.show_problem(repo, self._translate(error.message))
+
+    def _show_again(self) -> None:
+        """Say everything in the language in force."""
+        for repo, error in self._refusals.items():
+            self._view.show_problem(repo, self._translate(error.message))
+        self._show_downloads(self._hub.queue.downloads)
 
     def _show_downloads(self, downloads: tuple[Download, ...]) -> None:
         by_repo = {self._repos.get(one.key, one.model.repo): one for one in downloads}

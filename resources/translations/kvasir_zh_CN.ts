@@ -3818,8 +3818,8 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
         <translation>这些模型适合这台电脑。在你按“下载”之前不会访问网络：文件届时来自 {0}。你已有的 .gguf 文件可以直接拖到此窗口。</translation>
     </message>
     <message>
-        <source>Downloads are turned off by HF_HUB_OFFLINE.</source>
-        <translation>HF_HUB_OFFLINE 已关闭下载。</translation>
+        <source>Downloads are turned off by HF_HUB_OFFLINE. Unset it and start Kvasir again, or:</source>
+        <translation>HF_HUB_OFFLINE 已关闭下载。取消设置它并重新启动 Kvasir，或者：</translation>
     </message>
     <message>
         <source>This computer has no connection, so there is nothing to download from now.</source>

@@ -43,6 +43,16 @@ CONTENT = gguf_bytes("A model") + bytes(1 << 20)
 BY_NAME = {one.name: one for one in SUGGESTIONS}
 
 
+class Words:
+    """Translations: sentences in brackets."""
+
+    brackets = "<>"
+
+    def translate(self, sentence: str) -> str:
+        left, right = self.brackets
+        return f"{left}{sentence}{right}"
+
+
 @dataclass
 class Page:
     """The welcome page, what stands behind it, and the files that were to be loaded."""
@@ -54,6 +64,7 @@ class Page:
     workers: Workers
     folder: Path
     opened: list[str] = field(default_factory=list)
+    words: Words = field(default_factory=Words)
 
     @property
     def offer(self) -> Offer:
@@ -84,11 +95,6 @@ class Page:
 
 
 StartPage = Callable[..., Page]
-
-
-def in_brackets(sentence: str) -> str:
-    """A translation."""
-    return f"<{sentence}>"
 
 
 @pytest.fixture
@@ -124,14 +130,8 @@ def start_page(
             welcome = Welcome(theme, Actions(window, theme), window)
             page = Page(window, welcome, session, server, workers, folder)
             pages.append(page)
-            FirstRun(
-                welcome.first_models,
-                session,
-                workers,
-                workers.library.look,
-                page.opened.append,
-                lambda text: f"<{text}>",
-            )
+            look, translate = workers.library.look, page.words.translate
+            FirstRun(welcome.first_models, session, workers, look, page.opened.append, translate)
             session.status_changed.connect(welcome.set_status)
             welcome.resize(800, 700)
             window.show()
@@ -218,6 +218,9 @@ def test_a_suggestion_that_is_gone_says_so_and_the_others_go_on(start_page: Star
     qtbot.waitUntil(lambda: "is no longer where it was" in page.fit(), timeout=10_000)
     assert page.fit().startswith("<"), "in the language in force"
     assert "is no longer" not in page.fit(1)
+    page.words.brackets = "[]"
+    page.welcome.retranslate()
+    assert page.fit().startswith("[")
     assert page.shown() == ["downloadFirst"]
     page.press("downloadFirst", 1)
     qtbot.waitUntil(lambda: page.shown(1) == ["openFirst"], timeout=10_000)
