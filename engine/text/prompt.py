@@ -90,9 +90,9 @@ def _can_use_ids(message: Message, vocabulary: Vocabulary, control: ControlSpell
     ids = message.token_ids or ()
     if message.role != "assistant" or not 0 <= min(ids) <= max(ids) < vocabulary.n_tokens:
         return False
-    return not message.has_foreign_ids or not any(
-        vocabulary.is_end_of_generation(token) or not vocabulary.piece(token) or vocabulary.spelling(token) in control
-        for token in set(ids)
+    # Those without a text of their own would be there unseen.
+    return not message.has_foreign_ids or all(
+        vocabulary.piece(token) and vocabulary.spelling(token) not in control for token in set(ids)
     )
 
 
