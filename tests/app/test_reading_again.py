@@ -6,7 +6,7 @@ import pytest
 
 from app.engine_status import EngineState
 from engine.errors import ErrorCode
-from engine.messages import CacheChanged, Cancel, Failed, FinishReason, Generate, PrefillProgress
+from engine.messages import CacheChanged, Cancel, Failed, FinishReason, PrefillProgress
 from engine.settings import Policy
 from tests.app.fake_engine import usage
 from tests.app.steering_hand import apply, apply_load, change, dialog
@@ -85,7 +85,11 @@ def test_another_chat_is_not_kept_waiting(reading_desk, qtbot):
 
 def test_a_chat_that_was_not_in_the_cache_is_not_read(start_desk, planners, qtbot):
     desk = start_desk()
+    desk.send("Hello")
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    desk.engine.post(CacheChanged(usage("another chat")))
+    request = desk.engine.request
     change(desk, n_ctx=2048)
     apply_load(desk, qtbot)
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
-    assert not any(isinstance(command, Generate) for command in desk.engine.sent)
+    assert desk.engine.request is request

@@ -195,6 +195,35 @@ def test_a_load_that_brings_back_what_was_and_fails_too_ends_there(slow_desk, qt
     assert len(loads(desk)) == 3
 
 
+class AskingGuard:
+    """Is never sure, and waits for an answer."""
+
+    def __init__(self):
+        self.asked = []
+
+    def is_sure(self, path, settings):
+        return False
+
+    def admit(self, path, settings, load):
+        self.asked.append((settings, load))
+
+
+def test_apply_asks_first_where_it_would_not_fit_and_keeps_what_was_agreed_on(desk, qtbot):
+    guard = AskingGuard()
+    desk.program.opener.set_guard(guard)
+    change(desk, n_ctx=8192)
+    apply(desk)
+    qtbot.waitUntil(lambda: len(guard.asked) == 1)
+    assert len(loads(desk)) == 1, "nothing is loaded before the answer"
+    settings, load = guard.asked[0]
+    assert settings == LoadSettings(n_ctx=8192)
+    load(LoadSettings(n_ctx=512))
+    qtbot.waitUntil(lambda: desk.program.steering.settings_panel.applied == Setup(LoadSettings(n_ctx=512)))
+    assert loads(desk)[-1] == LoadSettings(n_ctx=512)
+    path = desk.program.session.status.model_path
+    assert desk.program.store.current.setups == {path: Setup(LoadSettings(n_ctx=512))}
+
+
 def test_a_preset_of_ones_own_is_kept(desk):
     panel = desk.program.steering.settings_panel
     change(desk, n_ctx=512)
@@ -258,6 +287,10 @@ def test_every_card_is_as_high_as_its_words(full_desk, qtbot):
     qtbot.waitUntil(lambda: "MiB" in words(way(full_desk, Way.LARGER), "wayPrice"))
     assert way(full_desk, Way.SLIDE).height() > way(full_desk, Way.LARGER).height(), "two lines, and one"
     assert dialog(full_desk).height() == dialog(full_desk).layout().totalHeightForWidth(dialog(full_desk).width())
+    height = way(full_desk, Way.LARGER).height()
+    dialog(full_desk).resize(dialog(full_desk).width(), 900)
+    dialog(full_desk).layout().activate()
+    assert way(full_desk, Way.LARGER).height() == height
 
 
 def test_sliding_goes_on_at_once(full_desk, qtbot):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -9,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine_status import EngineState
-from app.models.opener import ModelOpener
+from app.models.opener import Load, ModelOpener
 from app.models.settings_chooser import SettingsChooser
 from app.settings.setup import Setup
 from engine.messages import ChooseSettings, FindFit, LoadModel, LossOutcome
@@ -72,6 +73,23 @@ def test_what_fits_evidently_waits_for_the_engine_that_knows_the_devices(
     qtbot.waitUntil(lambda: loads(room) == [LoadSettings(n_ctx=TRAINED)])
 
 
+def test_a_change_that_makes_it_fit_for_now_is_not_for_ever(tight: ModelRoom, qtbot: QtBot) -> None:
+    class Guard:
+        def is_sure(self, path: Path, settings: LoadSettings) -> bool:
+            return False
+
+        def admit(self, path: str, settings: LoadSettings, load: Load) -> None:
+            load(LoadSettings(n_ctx=1024))
+
+    tight.session.start()
+    tight.opener.set_guard(Guard())
+    path = str(tight.write("huge.gguf"))
+    tight.opener.open(path)
+    qtbot.waitUntil(lambda: loads(tight) == [LoadSettings(n_ctx=1024)])
+    assert tight.setups.setup(path).load.n_ctx == 1024
+    assert not tight.setups.is_own(path)
+
+
 def test_a_model_that_its_person_has_set_is_loaded_so(tight: ModelRoom, qtbot: QtBot) -> None:
     tight.session.start()
     path = str(tight.write("small.gguf"))
@@ -96,6 +114,8 @@ def test_a_planner_that_says_nothing_is_not_waited_for(tight: ModelRoom, qtbot: 
     opener.open(path)
     qtbot.waitUntil(lambda: loads(tight) == [LoadSettings()])
     assert tight.setups.defaults(path) is None, "nothing is claimed about this machine"
+    tight.setups.keep(path, Setup(LoadSettings(), PolicySettings(n_sink=9)))
+    assert not tight.setups.is_own(path), "its load is still nobody's"
 
 
 def test_without_an_engine_the_load_starts_it_again(tight: ModelRoom, qtbot: QtBot) -> None:
