@@ -127,8 +127,11 @@ def test_a_title_and_settings_of_another_window_are_taken_over(windows, qtbot, t
 def test_drafts_stay_apart_and_the_last_one_is_kept(windows, qtbot, tmp_path):
     one, two = windows
     two.type("A thought")
+    two.program.desk.keeper.rename("a", "Better")
     qtbot.waitUntil(lambda: kept(tmp_path)[0].chat.draft == "A thought")
+    qtbot.waitUntil(shows(one, lambda: one.program.chat.open_chat.head.title == "Better"))
     say(one, qtbot, "Hello")
+    qtbot.waitUntil(lambda: len(kept(tmp_path)[0].turns) == 4)
     qtbot.waitUntil(shows(two, lambda: texts(two)[2:3] == ["Hello"]))
     assert two.program.composer.text() == "A thought"
     assert one.program.composer.text() == ""
