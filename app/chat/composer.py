@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.attachment_tray import AttachmentTray
@@ -14,6 +14,9 @@ MARGIN = 24
 MAX_SHARE = 0.4
 MIN_LINES = 1
 BUTTON = 32
+LONG_WORD = 10_000
+"""Letters without a gap between them from which on Qt takes long to find where they may break: 2 s for 100,000, 8 s for
+twice as many."""
 
 
 class _Editor(QPlainTextEdit):
@@ -27,6 +30,20 @@ class _Editor(QPlainTextEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._is_composing = False
+
+    def replace(self, text: str) -> None:
+        """Another text, with its lines broken at words, or anywhere where a word is too long for that."""
+        is_long = _has_long_word(text)
+        if is_long:
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self.setPlainText(text)
+        if not is_long and self.wordWrapMode() is QTextOption.WrapMode.WrapAnywhere:
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if _has_long_word(source.text()):
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        super().insertFromMimeData(source)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, modifiers = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
@@ -113,7 +130,7 @@ class Composer(QWidget):
 
     def set_text(self, text: str) -> None:
         """Replace what is typed, with the cursor at the end."""
-        self._editor.setPlainText(text)
+        self._editor.replace(text)
         self._editor.moveCursor(self._editor.textCursor().MoveOperation.End)
 
     def begin_with(self, text: str) -> None:
@@ -124,7 +141,7 @@ class Composer(QWidget):
     def clear(self) -> None:
         """Empty it."""
         self._tray.set_attachments(())
-        self._editor.clear()
+        self._editor.replace("")
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
@@ -302,3 +319,7 @@ class Composer(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
+
+
+def _has_long_word(text: str) -> bool:
+    return len(text) > LONG_WORD and any(len(word) > LONG_WORD for word in text.split())
