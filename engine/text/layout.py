@@ -15,6 +15,7 @@ from engine.text.template import ChatTemplate
 
 _MAX_PREFIXES = 8  # renderings of a part of the chat, to find where turns of one kind end
 _PROBE = (Message("user", "1"), Message("assistant", "2"), Message("user", "3"))
+_PROBE_WITH_SYSTEM = (Message("system", "0"), Message("user", "1"))
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,14 @@ class _Unit:
     n_entry: int
     start: int
     end: int
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """A chat that nobody wrote, to see what a template does, with one unit for each message."""
+
+    rendering: ChatRendering
+    units: list[_Unit]
 
 
 class ChatRendering:
@@ -194,18 +203,37 @@ class ChatRendering:
             first     <|im_start|>system You are … <|im_end|> | <|im_start|>user | question
             later                   … answer <|im_end|>       | <|im_start|>user | question
         """
+        probe = self._probe(_PROBE)
+        if probe is None:
+            return ""
+        first, answer, later = probe.units
+        before = probe.rendering.plain[: first.start]
+        closing, opening = probe.rendering._border(answer, later)
+        own = before[: len(before) - self._n_common_end(before, opening)]
+        if not self._says_something(own):
+            return ""
+        if not closing and (beside := self._probe(_PROBE_WITH_SYSTEM)) is not None:
+            # An answer ends otherwise where it is the last turn (gpt-oss): the end of a system prompt tells more.
+            closing, opening = beside.rendering._border(*beside.units)
+            if closing and opening and before.endswith(opening):
+                return before.removesuffix(opening)
+        return own
+
+    def _probe(self, messages: Sequence[Message]) -> _Probe | None:
+        """Another chat in the same template and shape; None if it is not taken, or not kept as it is."""
         try:
-            probe = ChatRendering(self._template, _PROBE, self._shape, self._control)
+            rendering = ChatRendering(self._template, messages, self._shape, self._control)
         except EngineError:
-            return ""
-        units = probe._units(probe._aligned_spans() or ())
-        if len(units) != len(_PROBE):
-            return ""
-        first, answer, later = units
-        between = probe.plain[answer.end : later.start]
-        opening = between[probe._n_closing(answer, between) or 0 :]
-        own = probe.plain[: first.start - self._n_common_end(probe.plain[: first.start], opening)]
-        return own if self._says_something(own) else ""
+            return None
+        units = rendering._units(rendering._aligned_spans() or ())
+        is_whole = [unit.indices for unit in units] == [(index,) for index in range(len(messages))]
+        return _Probe(rendering, units) if is_whole else None
+
+    def _border(self, before: _Unit, question: _Unit) -> tuple[str, str]:
+        """What the template writes between two messages: what ends the one, and what begins the other."""
+        between = self.plain[before.end : question.start]
+        n_closing = self._n_closing(before, between) or 0
+        return between[:n_closing], between[n_closing:]
 
     def _says_something(self, text: str) -> bool:
         """Whether there are words between the control tokens."""

@@ -86,6 +86,14 @@ PHI3 = (
     "{% for m in messages %}{{ '<|' + m.role + '|>\n' + m.content + '<|end|>\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{% else %}{{ eos_token }}{% endif %}"
 )
+GPT_OSS = (
+    "<|start|>system<|message|>You help.<|end|>{% for m in messages %}"
+    "{% if m.role == 'system' %}<|start|>developer<|message|>{{ m.content }}<|end|>"
+    "{% elif m.role == 'user' %}<|start|>user<|message|>{{ m.content }}<|end|>"
+    "{% else %}<|start|>assistant<|channel|>final<|message|>{{ m.content }}"
+    "{% if loop.last and not add_generation_prompt %}<|return|>{% else %}<|end|>{% endif %}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant{% endif %}"
+)
 TYPED = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{% for part in m.content %}"
     "{% if part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %}<|im_end|>\n{% endfor %}"
@@ -147,9 +155,15 @@ _MODELS = {
             bos="<s>", eos="<|endoftext|>", add_bos=True, space_prefix=True,
         ),
     ),
+    "gpt_oss": (
+        GPT_OSS,
+        FakeVocabulary(
+            ("<|start|>", "<|message|>", "<|channel|>", "<|end|>", "<|return|>"), bos="<|start|>", eos="<|return|>"
+        ),
+    ),
     "typed": (TYPED, FakeVocabulary()),
     "drops_system": (DROPS_SYSTEM, FakeVocabulary()),
 }  # fmt: skip
 MODELS = tuple(_MODELS)
-WITH_OWN_SYSTEM = ("smollm", "vicuna", "llama2_default")
+WITH_OWN_SYSTEM = ("smollm", "vicuna", "llama2_default", "gpt_oss")
 """Those whose template writes a system prompt where the chat has none."""

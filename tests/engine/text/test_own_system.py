@@ -17,6 +17,8 @@ LATER = (Message("assistant", "Hi!"), Message("user", "more"))
     [
         ("smollm", "<|im_start|>system\nYou help.<|im_end|>\n", "<|im_start|>user\nhello<|im_end|>\n"),
         ("vicuna", "A chat with an assistant.\n\n", "USER: hello\n"),
+        # The last answer of a chat ends with <|return|>, one that others follow as a system prompt does.
+        ("gpt_oss", "<|start|>system<|message|>You help.<|end|>", "<|start|>user<|message|>hello<|end|>"),
         # Where a system prompt of the person's is written into the first question, so is the template's own.
         ("llama2_default", "<s> [INST] <<SYS>>\nYou help.\n<</SYS>>\n\n", "hello [/INST]"),
     ],
