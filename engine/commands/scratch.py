@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psutil
 
-_NAME = re.compile(r"kvasir-(\d{1,10})-\w+")
-"""With the number of the process that made it."""
+_NAME = re.compile(r"kvasir-(\d{1,9})-\w+")
+"""With the number of the process that made it, which no system takes larger."""
 
 
 @contextmanager

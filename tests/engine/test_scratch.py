@@ -46,6 +46,8 @@ def test_nothing_else_is_touched(temporary: Path, tmp_path_factory: pytest.TempP
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "kept").write_text("")
     names = ("kvasir-notes", f"kvasir-{ended_process}", f"my-kvasir-{ended_process}-a", f"kvasir-{os.getpid()}-a")
+    # Anybody can make such a name; no process has such a number.
+    names += (f"kvasir-{2**31}-a", f"kvasir-{10**9 - 1}0-a")
     for name in names:
         (temporary / name).mkdir()
     (temporary / f"kvasir-{ended_process}-file").write_text("")
