@@ -156,7 +156,9 @@ class EngineStatus:
         lost_load = self.facts is None
         path = None if lost_load or event.outcome is LossOutcome.GAVE_UP else self.model_path
         state = EngineState.STOPPED if event.outcome is LossOutcome.GAVE_UP else EngineState.STARTING
-        return EngineStatus(state=state, model_path=path, load_request=self.load_request)
+        # What is loaded again can be cancelled, too.
+        request = self.load_request if event.reload_id is None else event.reload_id
+        return EngineStatus(state=state, model_path=path, load_request=request)
 
     def _after_answer_event(self, event: Event) -> EngineStatus:
         request_id = getattr(event, "request_id", None)

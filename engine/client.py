@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import importlib
 import itertools
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from engine import deadlines
 from engine.errors import ErrorCode
+from engine.log_tail import read_log_tail
 from engine.messages import (
     Cancel,
     Command,
@@ -45,12 +45,11 @@ from engine.options import EngineOptions
 from engine.process import EngineProcess, Run
 from engine.recovery import GAVE_UP, NOT_READY, NOT_STARTED, UNLOADED, Recovery, describe_exit
 
-__all__ = ["EngineClient", "EngineOptions", "Recovery"]
+__all__ = ["EngineClient", "EngineOptions", "Recovery", "read_log_tail"]
 """What a program needs to own an engine; everything it says is in ``engine.messages``."""
 
 LOOK_PERIOD_S = 0.25
 """How often the reader looks at the clock while the process says nothing."""
-LOG_TAIL_BYTES = 16_384
 
 _Request = Generate | CountTokens | LoadModel
 _Answer = Finished | Failed | ModelLoaded | LoadCancelled | TokensCounted
@@ -271,6 +270,9 @@ class EngineClient:
             chat = request if isinstance(request, Generate | CountTokens) else None
             self._deadline = (time.monotonic() + deadlines.render_timeout_s(chat), ErrorCode.TEMPLATE_TIMEOUT)
         elif isinstance(event, EngineReady):
+            if self._ended_for is not None:
+                # Too late: it is being ended, and another one does what waits.
+                return ()
             self._is_ready = True
             lesson = self._recovery.note_ready(event)
             self._flush()
@@ -280,6 +282,8 @@ class EngineClient:
             self._stage, self._model = event.stage, None
         elif isinstance(event, Failed) and event.request_id is None and not self._is_ready:
             self._start_failure = event
+            # Said that, it ends; what hangs then is native code.
+            self._end_deadline = time.monotonic() + deadlines.CLOSE_TIMEOUT_S
             return ()
         elif isinstance(event, _Answer):
             return self._note_answer(event)
@@ -320,7 +324,7 @@ class EngineClient:
 
     def _after_unload(self, exit_code: int | None) -> tuple[Event, ...]:
         self._model = None
-        later = {getattr(command, "request_id", None) for command in self._held}
+        later = {command.request_id for command in self._held if isinstance(command, _Request)}
         left = tuple(request_id for request_id in self._requests if request_id not in later)
         if not left:
             return (ModelUnloaded(),)
@@ -357,7 +361,7 @@ class EngineClient:
         model = replace(model, request_id=self.next_request_id())
         self._requests[model.request_id] = model
         self._held.append(model)
-        return (lost,)
+        return (replace(lost, reload_id=model.request_id),)
 
     def _lose(self, request_ids: tuple[int, ...], exit_code: int | None, code: ErrorCode, message: str) -> EngineLost:
         for request_id in request_ids:
@@ -385,14 +389,3 @@ def answer_to_stopped(request: LoadModel | Generate) -> Event:
         return LoadCancelled(request.request_id)
     stats = GenerationStats.nothing(request.sampling.seed or 0)
     return Finished(request.request_id, FinishReason.CANCELLED, stats, "", "", ())
-
-
-def read_log_tail(path: Path) -> str:
-    """The end of the engine's log file, or "" if there is none."""
-    try:
-        with path.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - LOG_TAIL_BYTES))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""

@@ -338,7 +338,8 @@ class LossOutcome(StrEnum):
 class EngineLost(Event):
     """The process died. ``exit_code`` as multiprocessing says it (negative: the signal); made by the client.
 
-    ``request_ids``: what was under way and will not be answered otherwise.
+    ``request_ids``: what was under way and will not be answered otherwise. ``reload_id``: the load that the client asks
+    for by itself, if a model was loaded.
     """
 
     exit_code: int | None
@@ -347,3 +348,4 @@ class EngineLost(Event):
     message: str
     log_tail: str
     request_ids: tuple[int, ...]
+    reload_id: int | None = None

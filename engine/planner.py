@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from engine import deadlines
-from engine.client import read_log_tail
 from engine.errors import ErrorCode
+from engine.log_tail import read_log_tail
 from engine.messages import Event, Failed, PlanMemory
 from engine.options import EngineOptions
 from engine.process import EngineProcess

@@ -106,7 +106,7 @@ class Recovery:
     def note_new_try(self) -> None:
         """The person wants another try: nothing that went wrong before counts."""
         self._deaths.clear()
-        self._without_gpu = False
+        self._without_gpu = self._must_tell_gpu = False
 
     def note_loaded(self) -> str | None:
         """A model is loaded, so the CPU code works: a sentence for the person if it is other code than before."""

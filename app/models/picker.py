@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app import i18n
 from app.commands.actions import Actions
-from app.engine_status import EngineState, EngineStatus
+from app.engine_status import EngineStatus
 from app.popup import Popup
 from app.settings.preferences import RecentModel
 from app.theme import Theme
@@ -174,7 +174,7 @@ class ModelPicker(Popup):
             self._errors.pop(status.facts.path, None)
         if status.facts != was_loaded:
             self._fill()
-        is_loading = status.state is EngineState.LOADING
+        is_loading = status.can_cancel_load
         if is_loading != (not self._progress.isHidden()):
             self._progress.setVisible(is_loading)
             self._refit()

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine import deadlines
-from engine.client import read_log_tail
 from engine.commands.scratch import scratch_folder
 from engine.errors import EngineError, ErrorCode
+from engine.log_tail import read_log_tail
 from engine.options import EngineOptions
 from engine.recovery import NOT_READY
 from engine.worker import prepare_process, set_environment

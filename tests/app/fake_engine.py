@@ -188,13 +188,15 @@ class FakeEngine:
         self._open = [one for one in self._open if one is not request]
         self.post(Finished(request.request_id, reason, stats(), text, "", tuple(range(len(text.split())))))
 
-    def die(self, *request_ids: int, outcome: LossOutcome = LossOutcome.RESTARTED) -> None:
-        """The process ended; with RESTARTED a new one is up at once."""
+    def die(
+        self, *request_ids: int, outcome: LossOutcome = LossOutcome.RESTARTED, reload_id: int | None = None
+    ) -> None:
+        """The process ended; with RESTARTED a new one is up at once, or still to come if it is to load again."""
         code = ErrorCode.ENGINE_CRASHED
         message = "The engine crashed while it was working (SIGSEGV). Your text is safe; try again."
         self._open = []
-        self.post(EngineLost(-11, outcome, code, message, "ggml: the last line of the log", request_ids))
-        if outcome is LossOutcome.RESTARTED:
+        self.post(EngineLost(-11, outcome, code, message, "ggml: the last line of the log", request_ids, reload_id))
+        if outcome is LossOutcome.RESTARTED and reload_id is None:
             self.post(READY)
 
     def _answer(self, request: Generate) -> None:

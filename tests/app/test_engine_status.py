@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.engine_status import EngineState, EngineStatus
 from engine.errors import ErrorCode
 from engine.messages import (
@@ -108,6 +110,12 @@ def test_a_load_that_waits_for_an_engine_that_is_starting_can_be_cancelled():
     assert (cancelled.state, cancelled.can_cancel_load) == (EngineState.STARTING, False)
     assert after(cancelled, READY).state is EngineState.NO_MODEL
     assert not LOADED.can_cancel_load
+
+
+def test_what_is_loaded_again_after_a_crash_can_be_cancelled():
+    again = after(LOADED, replace(lost(LossOutcome.RESTARTED), reload_id=9))
+    assert (again.can_cancel_load, again.load_request) == (True, 9)
+    assert after(again, LoadCancelled(9), READY).state is EngineState.NO_MODEL
 
 
 def test_a_load_that_is_refused_before_it_begins_leaves_the_model_there():

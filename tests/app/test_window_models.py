@@ -13,7 +13,9 @@ from app.engine_status import EngineState
 from app.settings.preferences import Preferences, PreferencesStore, RecentModel
 from engine.errors import EngineError, ErrorCode
 from engine.messages import (
+    Cancel,
     Failed,
+    LoadCancelled,
     LoadModel,
     LoadProgress,
     LoadStage,
@@ -82,6 +84,21 @@ def test_load_progress_can_be_cancelled(start_desk, qtbot):
     qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
     desk.program.picker.close()
     assert desk.notices() == [], "who cancels needs no telling"
+
+
+def test_a_load_that_waits_for_the_engine_to_start_can_be_cancelled(start_desk, qtbot):
+    desk = start_desk()
+    load = desk.engine.next_request_id()
+    desk.engine.die(reload_id=load)
+    qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.STARTING)
+    desk.program.picker.open_below(desk.program.top_bar.model)
+    cancel = desk.program.picker.findChild(QAbstractButton, "cancelLoad")
+    assert cancel.isVisible()
+    cancel.click()
+    assert desk.engine.last(Cancel).request_id == load
+    desk.engine.post(LoadCancelled(load))
+    qtbot.waitUntil(lambda: not cancel.isVisible())
+    desk.program.picker.close()
 
 
 def drop(widget: QWidget, path: str) -> None:

@@ -82,6 +82,22 @@ def run_hanging(_pipe: Connection, _options: EngineOptions) -> None:
     signal.pause()
 
 
+def run_ready_too_late(pipe: Connection, options: EngineOptions) -> None:
+    """The first process gets ready at the very moment at which it is given up."""
+    if not options.without_gpu:
+        signal.sigwait({signal.SIGUSR1})
+        worker = _Worker(pipe, options)
+        worker.tell_ready()
+        os._exit(1)
+    run(pipe, options)
+
+
+def run_hanging_at_its_end(pipe: Connection, options: EngineOptions) -> None:
+    """The engine can't start, says why, and does not end."""
+    pipe.send(Failed(None, ErrorCode.BACKEND_MISSING, "The CPU code is missing.", "libggml"))
+    run_hanging(pipe, options)
+
+
 def run_without_library(pipe: Connection, options: EngineOptions) -> None:
     """The engine can't start, and says why."""
     pipe.send(Failed(None, ErrorCode.BACKEND_MISSING, "The CPU code is missing.", "libggml"))
@@ -107,12 +123,15 @@ class _Worker:
             log.write(f"started {self._variant} {options.without_extra_bufts}\n")
 
     def run(self) -> None:
-        cpu = Device("CPU", "A processor", "cpu", "CPU", 1, 2)
-        versions = {"llama_cpp": "1.2.3", "pid": str(os.getpid())}
-        self._emit(EngineReady(versions, ("CPU",), (cpu,), self._variant, VARIANTS))
+        self.tell_ready()
         self._emit(Notice(NoticeCode.CPU_ONLY, "No GPU."))
         while (command := self._inbox.next()) is not None:
             self._carry_out(command)
+
+    def tell_ready(self) -> None:
+        cpu = Device("CPU", "A processor", "cpu", "CPU", 1, 2)
+        versions = {"llama_cpp": "1.2.3", "pid": str(os.getpid())}
+        self._emit(EngineReady(versions, ("CPU",), (cpu,), self._variant, VARIANTS))
 
     def _emit(self, event: Event) -> None:
         self._pipe.send(event)

@@ -27,6 +27,7 @@ from engine.messages import (
     ModelLoaded,
     ModelUnloaded,
     Notice,
+    RenderStarted,
     TextGenerated,
 )
 from tests.engine import fake_workers
@@ -63,7 +64,8 @@ def test_a_death_in_an_answer_is_told_once_and_the_next_message_works(
     assert "started fast" in lost.log_tail
     # Sent before the new process has loaded anything: the model comes first, unasked.
     after = one.ask("still there?")
-    assert one.heard.wait(ModelLoaded).facts.path == "models/some.gguf"
+    loaded = one.heard.wait(ModelLoaded)
+    assert (loaded.request_id, loaded.facts.path) == (lost.reload_id, "models/some.gguf")
     finished = one.heard.wait(Finished)
     assert finished.request_id == after
     assert len(one.heard.of(EngineLost)) == 1
@@ -81,7 +83,7 @@ def test_a_death_while_loading_names_the_load_and_does_not_try_again(
     one = desk()
     load = one.load(f"dies-segv-{stage}")
     lost = one.heard.wait(EngineLost)
-    assert lost.request_ids == (load,)
+    assert (lost.request_ids, lost.reload_id) == ((load,), None)
     assert "loading" in lost.message
     answer = one.heard.wait_for_answer(one.ask("anybody?"))
     assert isinstance(answer, Failed)
@@ -221,6 +223,18 @@ def test_unload_does_not_wait_for_what_never_ends(desk: Callable[..., Desk], mon
     lost = one.heard.wait(EngineLost)
     assert (lost.request_ids, lost.code, lost.outcome) == ((endless,), ErrorCode.NO_MODEL, LossOutcome.RESTARTED)
     one.heard.wait(ModelUnloaded)
+
+
+def test_a_stop_after_an_unload_is_answered_too(desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.deadlines, "CLOSE_TIMEOUT_S", 0.3)
+    one = desk()
+    one.load()
+    endless = one.ask("render")
+    one.heard.wait(RenderStarted)
+    one.client.unload()
+    one.stop(endless)
+    one.heard.wait(ModelUnloaded)
+    assert [lost.request_ids for lost in one.heard.of(EngineLost)] == [(endless,)]
 
 
 def test_loads_and_unloads_in_any_order_end_as_the_last_one_says(desk: Callable[..., Desk]) -> None:

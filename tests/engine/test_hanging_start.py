@@ -122,6 +122,33 @@ def test_unload_and_close_wait_for_nothing(desk: Callable[..., Desk], monkeypatc
     one.client.close()
 
 
+def test_a_process_that_gets_ready_when_it_is_given_up_comes_too_late(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "START_TIMEOUT_S", FirstShort())
+    monkeypatch.setattr(BaseProcess, "kill", lambda process: os.kill(process.pid, signal.SIGUSR1))
+    # Both the client's thread and its process have this from here: the signal waits for who asks for it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    try:
+        one = desk(fake_workers.run_ready_too_late)
+        load, ask = one.load(), one.ask("hello")
+        assert one.heard.wait(ModelLoaded).request_id == load
+        assert one.heard.wait(Finished).request_id == ask
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert len(one.heard.of(EngineReady)) == 1
+    assert one.heard.of(EngineLost) == []
+
+
+def test_a_start_that_failed_is_told_although_its_process_does_not_end(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "CLOSE_TIMEOUT_S", 0.2)
+    one = desk(fake_workers.run_hanging_at_its_end)
+    lost = one.heard.wait(EngineLost)
+    assert (lost.outcome, lost.code) == (LossOutcome.GAVE_UP, ErrorCode.BACKEND_MISSING)
+
+
 def test_a_process_that_does_not_even_die_is_left_alone(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,3 +168,11 @@ def test_a_start_that_hangs_is_tried_once_without_the_gpu_until_the_person_tries
     assert not recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED).restart
     recovery.note_new_try()
     assert not recovery.without_gpu
+
+
+def test_a_gpu_that_works_at_the_next_try_is_not_said_to_hang() -> None:
+    recovery = Recovery()
+    for _with_and_without_it in range(2):
+        recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED)
+    recovery.note_new_try()
+    assert recovery.note_ready(ready()) is None
