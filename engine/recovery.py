@@ -6,7 +6,6 @@ import collections
 import contextlib
 import json
 import signal
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 from engine.errors import ErrorCode
 from engine.messages import EngineReady, LoadStage
+from engine.whole_file import write_whole
 
 RESTARTS_MAX = 3
 RESTARTS_PERIOD_S = 60.0
@@ -187,13 +187,10 @@ class Recovery:
             "excluded_cpu_variants": self._known.excluded_variants,
             "without_extra_bufts": self._known.without_extra_bufts,
         }
-        folder, name = self._memory_path.parent, self._memory_path.name
         # In a read-only folder the same lesson is learnt again at the next start.
         with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, prefix=name, delete=False) as file:
-                json.dump(kept, file, indent=1)
-            Path(file.name).replace(self._memory_path)
+            self._memory_path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._memory_path, [json.dumps(kept, indent=1).encode()])
 
     def _forget(self) -> None:
         if self._memory_path is not None:

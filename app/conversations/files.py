@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-import os
 import sqlite3
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -23,6 +20,7 @@ from app.conversations.other_formats import chatgpt_chats, is_webui, webui_chats
 from app.conversations.records import Preset, WholeChat
 from app.conversations.schema import FromTheFutureError
 from app.conversations.store import DATABASE, ChatStore
+from engine.whole_file import write_whole
 
 MAX_FILE_BYTES = 2_000_000_000
 MAX_MEMBERS = 100_000
@@ -76,20 +74,7 @@ def export_chats(path: Path, store: ChatStore, chat_ids: Iterable[str] | None = 
 
 
 def _write(path: Path, pieces: Iterable[str]) -> None:
-    """The file is there when it is whole, or as it was before."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", errors="replace", newline="\n", dir=path.parent, prefix=f".{path.name}-", delete=False
-    ) as file:
-        try:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(file.name).unlink()
-            raise
-    Path(file.name).replace(path)
+    write_whole(path, (piece.encode("utf-8", "replace") for piece in pieces), is_synced=True)
 
 
 def read_chats(path: Path) -> Imported:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -17,6 +15,7 @@ from typing import Any
 from app.settings.kept_values import MAX_KEPT, with_changes, with_newest, without
 from app.settings.setup import Setup, setup_as_json, setup_from_json
 from engine.settings import PolicySettings, SamplingSettings, TierSettings, from_mapping, to_mapping
+from engine.whole_file import write_whole
 
 FORMAT_VERSION = 1
 MAX_FILE_BYTES = 1_000_000
@@ -215,19 +214,10 @@ class PreferencesStore:
 
     def _save(self, preferences: Preferences) -> None:
         text = json.dumps(_as_json(preferences), indent=2, ensure_ascii=False) + "\n"
-        temporary: str | None = None
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", dir=self._path.parent, prefix=f".{self._path.name}-", delete=False
-            ) as file:
-                temporary = file.name
-                file.write(text)
-            os.replace(temporary, self._path)  # noqa: PTH105 - the temporary name is a string
+            write_whole(self._path, [text.encode()])
         except (OSError, UnicodeEncodeError) as error:
-            if temporary is not None:
-                with contextlib.suppress(OSError):
-                    Path(temporary).unlink()
             self._tell(Problem(ProblemKind.NOT_SAVED, self._path, detail=str(error)))
 
     def _tell(self, problem: Problem) -> None:
