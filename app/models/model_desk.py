@@ -253,7 +253,9 @@ class ModelDesk(QObject):
 
     def _on_status(self, status: EngineStatus) -> None:
         facts = status.facts
-        self._fits.set_given_back(facts.devices if facts is not None else ())
+        # What a load will replace is held until it begins.
+        held = facts or status.replaced
+        self._fits.set_given_back(held.devices if held is not None else ())
         if self._window is not None:
             self._window.library.set_loaded(facts.path if facts is not None else None)
 

@@ -15,6 +15,7 @@ from app.models.settings_chooser import SettingsChooser
 from app.settings.setup import Setup
 from engine.messages import ChooseSettings, FindFit, LoadModel, LossOutcome
 from engine.settings import CacheType, GpuLayers, LoadSettings, Policy, PolicySettings
+from tests.app.fake_engine import model_facts
 from tests.app.models.conftest import ModelRoom
 
 TRAINED = 512
@@ -150,6 +151,8 @@ def test_what_is_loaded_stays_until_it_is_known_what_follows_and_comes_back(tigh
     qtbot.waitUntil(lambda: tight.session.status.model_path == second)
     assert tight.session.status.state is EngineState.LOADING
     assert len(loads(tight)) == 1
+    given_back = tight.planner.asked[-1].given_back
+    assert given_back == model_facts(first).devices, "what it holds is free for the next one"
     tight.session.cancel_load()
     status = tight.session.status
     assert (status.can_answer, status.model_path) == (True, first)
