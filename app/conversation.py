@@ -91,9 +91,11 @@ class Conversation:
         return self._answer is None and bool(self._path)
 
     def can_continue(self) -> bool:
-        """Whether the last answer may go on where it ended."""
+        """Whether the last answer may go on where it ended; not one that another window is still writing."""
         last = self.last
-        return self._answer is None and last is not None and last.message.role == "assistant"
+        if self._answer is not None or last is None or last.state is TurnState.STREAMING:
+            return False
+        return last.message.role == "assistant"
 
     def messages(self, system_prompt: str) -> tuple[Message, ...]:
         """The open version as the engine wants it. A blank system prompt is none."""

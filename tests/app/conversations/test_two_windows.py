@@ -65,10 +65,12 @@ def test_an_answer_that_another_window_writes_is_seen_to_grow(windows, qtbot):
     qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Some "))
     last = one.program.transcript.turns[-1]
     assert (last.state, last.note) == (TurnState.STREAMING, "")
+    assert not one.program.chat.can_continue(), "both would write into one answer"
     two.engine.stream("words")
     two.engine.finish(text="Some words")
     qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is TurnState.DONE))
     assert texts(one)[-1] == "Some words"
+    assert one.program.chat.can_continue()
 
 
 def test_an_answer_of_which_nothing_comes_any_more_has_broken_off(windows, qtbot, tmp_path, monkeypatch):
