@@ -8,6 +8,7 @@ import time
 
 from PySide6.QtWidgets import QApplication
 
+from app.leaving import leave
 from app.logs import close_logs
 from app.no_screen import ending_where_qt_aborts
 from app.options import Options
@@ -29,10 +30,11 @@ def run(options: Options) -> int:
     try:
         with closing_on_signals(program.window.close):
             program.show()
-            return app.exec() or program.exit_code
+            exit_code = app.exec() or program.exit_code
     finally:
         sys.excepthook = sys.__excepthook__
         ended = time.monotonic()
         program.close()
         log.info("Everything was closed in %.0f ms", (time.monotonic() - ended) * 1000)
         close_logs()
+    return leave(exit_code)
