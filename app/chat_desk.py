@@ -39,6 +39,7 @@ _LEVELS = {
     StoreProblemKind.DISK_FULL: Level.ERROR,
     StoreProblemKind.NOT_WRITABLE: Level.ERROR,
     StoreProblemKind.SAVED_AGAIN: Level.INFO,
+    StoreProblemKind.LEFT_OUT: Level.WARNING,
 }
 log = logging.getLogger("kvasir")
 
@@ -348,6 +349,10 @@ class ChatDesk(QObject):
                 "Check the folder's permissions."
             ),
             StoreProblemKind.SAVED_AGAIN: self.tr("Everything that was said is kept again."),
+            StoreProblemKind.LEFT_OUT: self.tr(
+                "Something of this chat could not be kept, because of a mistake in Kvasir. "
+                "Copy what matters to you before you close the window."
+            ),
         }[problem.kind]
 
 

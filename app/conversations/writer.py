@@ -31,6 +31,7 @@ class StoreProblemKind(StrEnum):
     DISK_FULL = "disk_full"
     NOT_WRITABLE = "not_writable"
     SAVED_AGAIN = "saved_again"
+    LEFT_OUT = "left_out"
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,13 @@ class ChatWriter:
             self._is_usable = False
             self._tell(StoreProblem(StoreProblemKind.FROM_THE_FUTURE, self._path, detail=str(error)))
             result = None
-        except sqlite3.IntegrityError:
-            log.exception("a change of the chats makes no sense and is left out")
-            return True
-        except (sqlite3.Error, OSError) as error:
-            self._refused(error)
-            return False
-        except Exception:
-            log.exception("a change of the chats failed and is left out")
+        except Exception as error:
+            if isinstance(error, sqlite3.Error | OSError) and not isinstance(error, sqlite3.IntegrityError):
+                self._refused(error)
+                return False
+            # Tried again, it would fail for ever, and hold up all that comes after it.
+            log.exception("a change of the chats is left out")
+            self._on_problem(StoreProblem(StoreProblemKind.LEFT_OUT, self._path, detail=repr(error)))
             return True
         if self._told is not None and self._is_usable:
             self._told = None

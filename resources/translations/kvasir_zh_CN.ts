@@ -699,6 +699,10 @@
         <source>Everything that was said is kept again.</source>
         <translation>所有内容都已重新保存。</translation>
     </message>
+    <message>
+        <source>Something of this chat could not be kept, because of a mistake in Kvasir. Copy what matters to you before you close the window.</source>
+        <translation>由于 Kvasir 出错，此对话的部分内容未能保存。关闭窗口前，请先复制对你重要的内容。</translation>
+    </message>
 </context>
 <context>
     <name>ChatList</name>

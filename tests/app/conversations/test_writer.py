@@ -124,11 +124,18 @@ def test_jobs_run_in_order_and_close_writes_the_rest(tmp_path):
     store.close()
 
 
+def break_a_rule_of_the_database(_store):
+    raise sqlite3.IntegrityError("FOREIGN KEY constraint failed")
+
+
 @pytest.mark.expected_log("left out")
-def test_a_change_that_makes_no_sense_does_not_stop_the_others(tmp_path):
-    writer = ChatWriter(tmp_path / "chats.db", pytest.fail)
-    writer.do(lambda _store: 1 / 0)
+@pytest.mark.parametrize("mistake", [lambda _store: 1 / 0, break_a_rule_of_the_database])
+def test_a_change_that_makes_no_sense_is_told_and_does_not_stop_the_others(tmp_path, mistake):
+    listener = Listener()
+    writer = ChatWriter(tmp_path / "chats.db", listener)
+    writer.do(mistake)
     do_and_wait(writer, lambda store: store.save(Chat("a", "T")))
+    assert [problem.kind for problem in listener.problems] == [StoreProblemKind.LEFT_OUT]
     assert writer.close()
 
 
