@@ -7,6 +7,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.library import loading_library
 from engine.messages import (
     ChooseSettings,
     Command,
@@ -38,9 +39,10 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
         assert isinstance(question, PlanMemory)
         if meter is None:
             # Not before prepare_process: this is what imports llama.cpp. Its failure is this question's answer.
-            from engine.native.meter import open_meter
+            with loading_library():
+                from engine.native.meter import open_meter
 
-            meter = open_meter(options)
+                meter = open_meter(options)
         asked = Path(question.path), question.settings, question.given_back
         if isinstance(question, FindFit):
             emit(FitFound(question.request_id, meter.find_fit(*asked)))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.errors import EngineError, ErrorCode
+from engine.library import loading_library
 from engine.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.options import EngineOptions
 
@@ -114,15 +115,12 @@ def run(pipe: Connection, options: EngineOptions) -> None:
 
     try:
         # Not before prepare_process: this is what imports llama.cpp.
-        from engine.session import Session
+        with loading_library():
+            from engine.session import Session
 
-        session = Session(options, emit, inbox.is_cancelled)
+            session = Session(options, emit, inbox.is_cancelled)
     except EngineError as error:
         emit(Failed(None, error.code, error.message, error.detail))
-        sys.exit(1)
-    except (ImportError, OSError, RuntimeError, AttributeError) as error:
-        message = "llama.cpp can't be loaded: install Kvasir again."
-        emit(Failed(None, ErrorCode.ENGINE_START_FAILED, message, f"{error!r}\n{traceback.format_exc()}"))
         sys.exit(1)
     while (command := inbox.next()) is not None:
         answer(session.carry_out, command, emit)

@@ -9,7 +9,7 @@ import random
 import statistics
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.client import EngineClient
 from engine.commands import options
@@ -17,7 +17,6 @@ from engine.commands.isolated import run_isolated
 from engine.commands.output import json_line
 from engine.commands.scratch import scratch_folder
 from engine.errors import EngineError, ErrorCode
-from engine.lab.speed import measure_bare
 from engine.messages import (
     EngineLost,
     Event,
@@ -33,6 +32,9 @@ from engine.messages import (
 from engine.options import EngineOptions
 from engine.settings import GpuLayers, LoadSettings, SamplingSettings
 from engine.text.chat import Message
+
+if TYPE_CHECKING:
+    from engine.lab.speed import BareSpeed, CacheCosts
 
 CHAT_ID = "bench"
 _WORDS = ("time", "year", "people", "way", "day", "man", "world", "life", "hand", "part", "place", "work", "week")
@@ -77,7 +79,7 @@ def _measure(path: Path, settings: LoadSettings, n_prompt: int, n_gen: int, repe
             for _run in range(repeat):
                 timed = engine.answer(text, n_gen)
                 # In turn, so that a machine whose speed drifts slows both.
-                bare, costs = run_isolated(measure_bare, path, settings, text, timed.n_prompt, timed.n_generated)
+                bare, costs = run_isolated(_measure_bare, path, settings, text, timed.n_prompt, timed.n_generated)
                 runs.append((timed, bare, costs))
         finally:
             engine.client.close()
@@ -102,6 +104,12 @@ def _measure(path: Path, settings: LoadSettings, n_prompt: int, n_gen: int, repe
         "restore_ms": median([costs.restore_ms for _timed, _bare, costs in runs]),
         "snapshot_bytes": runs[0][2].snapshot_bytes,
     }
+
+
+def _measure_bare(log: Any, engine_options: EngineOptions, *arguments: Any) -> tuple[BareSpeed, CacheCosts]:
+    from engine.lab.speed import measure_bare
+
+    return measure_bare(log, engine_options, *arguments)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 from engine import deadlines
 from engine.commands.scratch import scratch_folder
 from engine.errors import EngineError, ErrorCode
+from engine.library import loading_library
 from engine.log_tail import read_log_tail
 from engine.options import EngineOptions
 from engine.recovery import NOT_READY
-from engine.worker import prepare_process, set_environment
+from engine.worker import prepare_process
 
 TRIES = 3
 """The best CPU code, the next one, and that without repacked weights."""
@@ -26,12 +27,11 @@ _Result = TypeVar("_Result")
 def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
     """The result of ``measure(log, options, *arguments)``, computed in a spawned process.
 
-    All of it must pickle. Raises the EngineError that ``measure`` raises, ENGINE_CRASHED or ENGINE_START_FAILED.
+    All of it must pickle, and importing ``measure`` must not import llama.cpp, which comes after what it prints into.
+    Raises the EngineError that ``measure`` raises, ENGINE_CRASHED or ENGINE_START_FAILED.
     """
     with scratch_folder() as folder:
         options = EngineOptions(log_path=str(folder / "engine.log"))
-        # Here already: ``measure`` is imported, and llama.cpp with it, before the new process runs a line of ours.
-        set_environment(options)
         for _attempt in range(TRIES):
             ours, theirs = multiprocessing.get_context("spawn").Pipe(duplex=False)
             process = multiprocessing.get_context("spawn").Process(
@@ -45,8 +45,11 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
                     process.kill()
                     process.join(deadlines.CLOSE_TIMEOUT_S)
                     raise EngineError(ErrorCode.ENGINE_START_FAILED, NOT_READY, read_log_tail(Path(options.log_path)))
-                variant = ours.recv()
-                result = ours.recv()
+                first = ours.recv()
+                if not isinstance(first, EngineError):
+                    variant = first
+                    first = ours.recv()
+                result = first
             except EOFError:
                 process.join()
                 is_last_code = variant in ("", "built in") or variant in options.excluded_cpu_variants
@@ -71,12 +74,14 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
 
 def _measure(pipe: Connection, options: EngineOptions, measure: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     prepare_process(options)
-    from engine.native.devices import Ggml
-    from engine.native.log import NativeLog
-
-    log = NativeLog()
     try:
-        pipe.send(Ggml().load_backends(excluded_cpu_variants=options.excluded_cpu_variants).cpu_variant)
+        with loading_library():
+            from engine.native.devices import Ggml
+            from engine.native.log import NativeLog
+
+            log = NativeLog()
+            variant = Ggml().load_backends(excluded_cpu_variants=options.excluded_cpu_variants).cpu_variant
+        pipe.send(variant)
         pipe.send(measure(log, options, *arguments))
     except EngineError as error:
         pipe.send(error)

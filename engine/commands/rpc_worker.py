@@ -8,6 +8,7 @@ import socket
 import sys
 
 from engine.errors import EngineError, ErrorCode
+from engine.library import loading_library
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +25,12 @@ def run(args: argparse.Namespace) -> int:
     if not 0 < args.port < 65_536 or (args.threads is not None and not 0 < args.threads <= 512):
         raise EngineError(ErrorCode.SETTING_INVALID, "Use a port from 1 to 65535 and from 1 to 512 threads.")
     address = _free_address(args.host, args.port)
-    from engine.native.backend import physical_cores
-    from engine.native.devices import Ggml
+    with loading_library():
+        from engine.native.backend import physical_cores
+        from engine.native.devices import Ggml
 
-    ggml = Ggml()
-    ggml.load_backends()
+        ggml = Ggml()
+        ggml.load_backends()
     print(f"RPC worker at {args.host}:{args.port}; end it with Ctrl+C.", file=sys.stderr)
     # llama.cpp serves without coming back to Python, which would see the signal only then.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -21,7 +21,8 @@ _NAME = re.compile(r"kvasir-(\d{1,9})-\w+")
 def scratch_folder() -> Iterator[Path]:
     """A folder for as long as the block lasts; those of commands that were killed are removed first."""
     _remove_left_behind(Path(tempfile.gettempdir()))
-    with tempfile.TemporaryDirectory(prefix=f"kvasir-{os.getpid()}-") as folder:
+    # Windows removes no log that something still reads, a virus scanner for one: it goes with the next start.
+    with tempfile.TemporaryDirectory(prefix=f"kvasir-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 

@@ -156,3 +156,28 @@ def test_json_is_one_line_for_every_reader() -> None:
 def test_what_a_file_name_holds_does_not_reach_the_terminal(refused: Callable[..., str]) -> None:
     said = refused("inspect", "two\nlines\x1b[31m 模型.gguf")
     assert "“two lines [31m 模型.gguf”" in said
+
+
+@pytest.mark.parametrize("command", ["plan", "chat", "perplexity", "bench", "rpc-worker"])
+def test_without_llama_cpp_every_command_says_so(tiny_model: Callable[..., Path], tmp_path: Path, command: str) -> None:
+    broken = tmp_path / "broken" / "llama_cpp"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ImportError('libllama.so is not there')")
+    text = tmp_path / "text.txt"
+    text.write_text("A text.")
+    model = str(tiny_model())
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+    arguments = {"perplexity": (model, str(text)), "rpc-worker": ("--port", port)}.get(command, (model,))
+    ended = subprocess.run(
+        [sys.executable, "-m", "engine", command, *arguments],
+        env={**os.environ, "PYTHONPATH": str(broken.parent)},
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "llama.cpp can't be loaded: install Kvasir again.\n"
