@@ -163,6 +163,8 @@ class Program:
         self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
         self.steering.attach(self.chat, self.transcript, self.composer, self.notices, self.opener)
+        policy = self.sampling_panel.policy
+        self.steering.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.opener, self.picker)

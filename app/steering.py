@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.cache.cells_section import excerpt
@@ -65,8 +65,11 @@ class _Reload:
 class Steering(QObject):
     """``make_planner`` is given the function that takes the planner's answers.
 
-    A reload that fails or is cancelled brings the settings back that were in force.
+    A reload that fails or is cancelled brings the settings back that were in force. ``policy_changed`` tells that the
+    open chat has another policy of its own now.
     """
+
+    policy_changed = Signal()
 
     def __init__(
         self,
@@ -228,10 +231,15 @@ class Steering(QObject):
         elif isinstance(event, Finished):
             self._read_tps = event.stats.read_tps or self._read_tps
             self.settings_panel.show_costs(self.cache_panel.facts.usage, self._read_tps)
-            if event.reason is FinishReason.CACHE_FULL and self._chat is not None:
+            if event.reason is FinishReason.CACHE_FULL and self._is_of_open_chat(event) and self._chat is not None:
                 self._ask_how_to_go_on(self._chat.continue_answer)
-        elif isinstance(event, Failed) and not self._is_reading(event.request_id):
+        elif isinstance(event, Failed) and self._is_of_open_chat(event):
             self._on_failed(event)
+
+    def _is_of_open_chat(self, event: Finished | Failed) -> bool:
+        """Whether an answer in the open chat ended, and not one that was left, or a reading."""
+        # The chat hears of it after this: its request is still under way.
+        return self._chat is not None and event.request_id == self._chat.conversation.request_id
 
     def _on_load_cancelled(self, event: LoadCancelled) -> None:
         # A load that gave way to a newer one was not cancelled by the person.
@@ -259,15 +267,17 @@ class Steering(QObject):
             self._chat.read_again()
 
     def _policy(self) -> Policy | None:
-        return self._setups.setup(self._path).policy.policy
+        """What holds for the open chat."""
+        own = self._chat.settings.policy if self._chat is not None else None
+        return (own or self._setups.setup(self._path).policy).policy
 
     # A full cache
 
     def _ask_how_to_go_on(self, go_on: Callable[[], object]) -> None:
         facts = self._session.status.facts
-        if facts is None or self._dialog is not None:
+        if facts is None or self._dialog is not None or self._chat is None:
             return
-        self._go_on_with = go_on
+        self._go_on_with = partial(self._go_on_in, self._chat, self._chat.open_chat.head.id, go_on)
         window = self._notices.window() if self._notices is not None else None
         self._dialog = dialog = FullDialog(self._theme, self._translate, window)
         dialog.way_chosen.connect(self._go_on)
@@ -293,7 +303,11 @@ class Steering(QObject):
 
     def _go_on(self, way: WayOn) -> None:
         setup = self._setups.setup(self._path)
-        if way.policy is not None:
+        own = self._chat.settings.policy if self._chat is not None else None
+        if way.policy is not None and own is not None and self._chat is not None:
+            self._chat.set_settings(replace(self._chat.settings, policy=replace(own, policy=way.policy)))
+            self.policy_changed.emit()
+        elif way.policy is not None:
             setup = replace(setup, policy=replace(setup.policy, policy=way.policy))
         if way.load is not None:
             load = way.load
@@ -304,6 +318,11 @@ class Steering(QObject):
                 ),
             )
         self._put_in_force(setup, self._go_on_with)
+
+    def _go_on_in(self, chat: ChatSession, chat_id: str, go_on: Callable[[], object]) -> None:
+        """Unless another chat was opened while the model was loaded again."""
+        if chat.open_chat.head.id == chat_id:
+            go_on()
 
     # Cells and messages
 
