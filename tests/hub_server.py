@@ -49,6 +49,8 @@ class HubServer:
     content_instead: bytes | None = None
     answer_instead: bytes | None = None
     """What every question of the API is answered with."""
+    answer_headers: dict[str, str] = field(default_factory=dict)
+    """Sent along with it."""
     gate: threading.Event | None = None
     """Bytes after the first half wait for it."""
     reached_gate: threading.Event = field(default_factory=threading.Event)
@@ -103,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
             hub.n_refused = None if hub.n_refused is None else hub.n_refused - 1
             self._refuse(hub.status, None, "Busy")
         elif hub.answer_instead is not None and path.startswith("/api/"):
-            self._send_json(hub.answer_instead)
+            self._send_json(hub.answer_instead, hub.answer_headers)
         elif path == "/api/models":
             self._search(parse_qs(parts.query))
         elif match := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/([^/]+))?", path):
@@ -201,8 +203,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, value: object) -> None:
         self._send_json(json.dumps(value).encode())
 
-    def _send_json(self, body: bytes) -> None:
+    def _send_json(self, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(200)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

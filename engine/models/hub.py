@@ -17,6 +17,7 @@ from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_
 
 from engine import __version__
 from engine.errors import EngineError, ErrorCode
+from engine.models.answers import bound_answer
 from engine.models.hub_errors import hub_errors, proxy_error
 from engine.models.reach import endpoint_of, host_of
 from engine.models.remote import (
@@ -27,6 +28,7 @@ from engine.models.remote import (
     RemoteModel,
     Repo,
     group_models,
+    is_repo,
 )
 
 PROGRAM = "kvasir"
@@ -34,6 +36,8 @@ TIMEOUT_S = 15.0
 """Without a byte for this long a connection counts as broken."""
 MAX_FOUND = 40
 MAX_FILES = 5_000
+MAX_COUNT = 1 << 53
+MAX_LICENCE = 60
 _PARTIAL = 206
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -85,7 +89,7 @@ class Hub:
             answers = response.json()
             if not isinstance(answers, list):
                 raise ValueError("no list of models")
-            return tuple(_found(one) for one in answers[:MAX_FOUND] if isinstance(one, dict) and one.get("id"))
+            return tuple(_found(one) for one in answers[:MAX_FOUND] if isinstance(one, dict) and is_repo(one.get("id")))
 
     def repo(self, reference: Reference) -> Repo:
         """A repository and its models; where the reference names a file or a quantization, only those.
@@ -97,6 +101,8 @@ class Hub:
                 reference.repo, revision=reference.revision, files_metadata=True, timeout=TIMEOUT_S
             )
             name, commit = str(info.id), str(info.sha or reference.revision or "main")
+            if not is_repo(name):
+                raise ValueError("no name of a repository")
             files = [_remote_file(sibling) for sibling in (info.siblings or [])[:MAX_FILES]]
         models = tuple(model for model in group_models(name, commit, files) if _is_named(model, reference))
         return Repo(name, commit, _licence(info.tags), bool(info.gated), models)
@@ -143,7 +149,12 @@ def _session() -> httpx2.Client:
 
 
 def _new_client() -> httpx2.Client:
-    return httpx2.Client(follow_redirects=True, timeout=TIMEOUT_S)
+    return httpx2.Client(
+        follow_redirects=True,
+        timeout=TIMEOUT_S,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [bound_answer]},
+    )
 
 
 def _require_online() -> None:
@@ -165,14 +176,14 @@ def _is_named(model: RemoteModel, reference: Reference) -> bool:
 
 def _found(answer: dict[str, Any]) -> Found:
     counts = [answer.get(name) for name in ("downloads", "likes")]
-    n_downloads, n_likes = (count if isinstance(count, int) else 0 for count in counts)
+    n_downloads, n_likes = (count if isinstance(count, int) and 0 <= count <= MAX_COUNT else 0 for count in counts)
     return Found(str(answer["id"]), n_downloads, n_likes, _licence(answer.get("tags")), bool(answer.get("gated")))
 
 
 def _licence(tags: Any) -> str:
     for tag in tags if isinstance(tags, list) else ():
         if str(tag).startswith("license:"):
-            return str(tag).removeprefix("license:")
+            return str(tag).removeprefix("license:")[:MAX_LICENCE]
     return ""
 
 

@@ -59,8 +59,8 @@ def _engine_error(error: Exception, what: str, host: str) -> EngineError:
     if isinstance(error, httpx2.ProxyError):
         message = f"The proxy does not let Kvasir through to {host}: check HTTPS_PROXY, then try again."
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
-    if isinstance(error, httpx2.LocalProtocolError):
-        # Its text quotes the headers.
+    if isinstance(error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol):
+        # The text of the one quotes the headers; the other is a hub that sends us to what is no web address.
         return _nonsense(host, detail)
     if isinstance(error, httpx2.TransportError):
         message = f"{host} can't be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again."

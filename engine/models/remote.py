@@ -136,6 +136,11 @@ def _parse_address(text: str) -> Reference | None:
     return Reference(match["repo"], file=shown, quantization=match["tag"])
 
 
+def is_repo(name: object) -> bool:
+    """Whether it is the name of a repository, owner/name."""
+    return isinstance(name, str) and re.fullmatch(f"{_NAME}/{_NAME}", name, re.ASCII) is not None
+
+
 def group_models(repo: str, commit: str, files: Iterable[RemoteFile]) -> tuple[RemoteModel, ...]:
     """The GGUF models among a repository's files: shards together, projectors and other parts left out."""
     groups: dict[tuple[str, str], list[RemoteFile]] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import logging
 import pickle
 import re
@@ -12,9 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from engine.errors import EngineError, ErrorCode
+from engine.models import answers
 from engine.models.hub import Hub
 from engine.models.hub_busy import HubBusyError
 from engine.models.remote import (
@@ -364,3 +368,58 @@ def test_no_token_in_any_log(server: HubServer, hub: Hub, tmp_path: Path, caplog
     server.status = 500
     error = refused(hub, Reference("o/gated"))
     assert TOKEN not in caplog.text + error.message + error.detail + repr(hub)
+
+
+# --- answers of anybody ---
+
+
+def test_what_is_no_repository_is_not_found(server: HubServer, hub: Hub) -> None:
+    server.answer_instead = json.dumps(
+        [
+            {"id": "<img src=x>/n"},
+            {"id": {"x": 1}},
+            {"id": "../../n"},
+            {"id": "o/n", "downloads": 10**23, "likes": -5, "tags": ["license:" + "x" * 10_000]},
+        ]
+    ).encode()
+    (found,) = hub.search("words")
+    assert (found.repo, found.n_downloads, found.n_likes) == ("o/n", 0, 0)
+    assert len(found.licence) < 100
+    server.answer_instead = json.dumps({"id": "../../n", "sha": COMMIT, "siblings": []}).encode()
+    assert refused(hub, Reference("o/n")).code is ErrorCode.HUB_FAILED
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_an_answer_without_an_end(server: HubServer, hub: Hub, encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MAX_ANSWER_BYTES", 2000)
+    monkeypatch.setattr(answers, "MAX_COMPRESSED_BYTES", 50)
+    endless = b"[" + b" " * 5000 + b"]"
+    server.answer_instead = endless if encoding == "identity" else gzip.compress(b"[" + b" " * 90_000 + b"]")
+    server.answer_headers = {"Content-Encoding": encoding}
+    for ask in (lambda: hub.search("words"), lambda: hub.repo(Reference("o/n"))):
+        assert outcome(ask) is ErrorCode.HUB_FAILED
+    assert all(headers["Accept-Encoding"] == "identity" for _, headers in server.requests)
+
+
+def test_a_file_may_be_longer_than_an_answer(server: HubServer, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MAX_ANSWER_BYTES", 2000)
+    server.add("o/n", {"m.gguf": b"x" * 5000})
+    (model,) = hub.repo(Reference("o/n")).models
+    with hub.open_bytes(model, model.files[0], 0) as stream:
+        assert len(b"".join(stream.response.iter_raw())) == 5000
+
+
+class Drip(httpx2.SyncByteStream):
+    def __iter__(self) -> Iterator[bytes]:
+        yield from [b" "] * 50
+
+
+def test_an_answer_that_drips() -> None:
+    times = iter(range(0, 1000, 14))
+    with pytest.raises(httpx2.ReadTimeout):
+        list(answers.BoundedAnswer(Drip(), 100, lambda: next(times)))
+
+
+def test_a_hub_that_leads_to_a_file_of_this_machine(server: HubServer, hub: Hub) -> None:
+    server.status, server.status_headers = 302, {"Location": "file:///etc/hosts"}
+    assert outcome(lambda: hub.search("words")) is ErrorCode.HUB_FAILED

@@ -1,0 +1,46 @@
+"""Bounds what a hub answers: answers are read whole, and may come from anybody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import httpx2
+
+MAX_ANSWER_BYTES = 32 << 20
+MAX_COMPRESSED_BYTES = 1 << 20
+"""It was not asked for, and may become a thousand times as much."""
+ANSWER_TIMEOUT_S = 60.0
+"""An answer that has begun is whole by then."""
+
+
+class BoundedAnswer(httpx2.SyncByteStream):
+    """The bytes of ``stream``; raises ValueError where there are too many, and ReadTimeout where they only drip."""
+
+    def __init__(
+        self, stream: httpx2.SyncByteStream, n_bytes_max: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream, self._n_bytes_max, self._clock = stream, n_bytes_max, clock
+
+    def __iter__(self) -> Iterator[bytes]:
+        began, n_bytes = self._clock(), 0
+        for chunk in self._stream:
+            n_bytes += len(chunk)
+            if n_bytes > self._n_bytes_max:
+                raise ValueError(f"more than {self._n_bytes_max} bytes")
+            if self._clock() - began > ANSWER_TIMEOUT_S:
+                raise httpx2.ReadTimeout(f"not whole after {ANSWER_TIMEOUT_S:.0f} s")
+            yield chunk
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._stream.close()
+
+
+def bound_answer(response: httpx2.Response) -> None:
+    """A hook of the HTTP client: only parts of files, which are read piece by piece, may be long."""
+    is_part = "Range" in response.request.headers and response.status_code in (200, 206)
+    if is_part or not isinstance(response.stream, httpx2.SyncByteStream):
+        return
+    is_plain = response.headers.get("Content-Encoding", "identity") == "identity"
+    response.stream = BoundedAnswer(response.stream, MAX_ANSWER_BYTES if is_plain else MAX_COMPRESSED_BYTES)
