@@ -115,7 +115,8 @@ class EngineSession(QObject):
 
     def unload(self) -> None:
         """Give the model's memory back."""
-        self._prepared = None
+        if self._prepared is not None:
+            self.end_preparation(self._prepared)
         self._engine.unload()
 
     def generate(self, request: Generate) -> None:

@@ -107,9 +107,7 @@ class EngineStatus:
         if isinstance(event, LoadProgress | ModelLoaded):
             return self._after_load_event(event)
         if isinstance(event, ModelUnloaded):
-            return replace(
-                self, state=EngineState.NO_MODEL, model_path=None, facts=None, replaced=None, answer_request=None
-            )
+            return self._after_unload()
         if isinstance(event, EngineLost):
             return self._after_loss(event)
         if isinstance(event, Failed | LoadCancelled) and event.request_id == self.load_request:
@@ -152,13 +150,25 @@ class EngineStatus:
         state = EngineState.STARTING if self.engine is None else EngineState.NO_MODEL
         return replace(self, state=state, model_path=None, replaced=None, fraction=0.0)
 
+    def _after_unload(self) -> EngineStatus:
+        if self.can_cancel_load:
+            return self._waiting_load()
+        return replace(
+            self, state=EngineState.NO_MODEL, model_path=None, facts=None, replaced=None, answer_request=None
+        )
+
     def _after_loss(self, event: EngineLost) -> EngineStatus:
-        lost_load = self.facts is None
-        path = None if lost_load or event.outcome is LossOutcome.GAVE_UP else self.model_path
-        state = EngineState.STOPPED if event.outcome is LossOutcome.GAVE_UP else EngineState.STARTING
-        # What is loaded again can be cancelled, too.
-        request = self.load_request if event.reload_id is None else event.reload_id
-        return EngineStatus(state=state, model_path=path, load_request=request)
+        if event.outcome is LossOutcome.GAVE_UP:
+            return EngineStatus(state=EngineState.STOPPED, load_request=self.load_request)
+        if self.can_cancel_load and self.load_request not in event.request_ids:
+            return self._waiting_load()
+        if event.reload_id is not None:
+            return EngineStatus(model_path=self.model_path, load_request=event.reload_id)
+        return EngineStatus(load_request=self.load_request)
+
+    def _waiting_load(self) -> EngineStatus:
+        """A load that the process which ended has not seen: it is for the next one."""
+        return EngineStatus(model_path=self.model_path, load_request=self.load_request)
 
     def _after_answer_event(self, event: Event) -> EngineStatus:
         request_id = getattr(event, "request_id", None)

@@ -189,15 +189,17 @@ class FakeEngine:
         self.post(Finished(request.request_id, reason, stats(), text, "", tuple(range(len(text.split())))))
 
     def die(
-        self, *request_ids: int, outcome: LossOutcome = LossOutcome.RESTARTED, reload_id: int | None = None
-    ) -> None:
-        """The process ended; with RESTARTED a new one is up at once, or still to come if it is to load again."""
+        self, *request_ids: int, outcome: LossOutcome = LossOutcome.RESTARTED, is_up_again: bool = True
+    ) -> int | None:
+        """The process ended; with RESTARTED a new one is up at once, and is asked for the model under this id."""
         code = ErrorCode.ENGINE_CRASHED
         message = "The engine crashed while it was working (SIGSEGV). Your text is safe; try again."
         self._open = []
+        reload_id = self.next_request_id() if outcome is LossOutcome.RESTARTED else None
         self.post(EngineLost(-11, outcome, code, message, "ggml: the last line of the log", request_ids, reload_id))
-        if outcome is LossOutcome.RESTARTED and reload_id is None:
+        if outcome is LossOutcome.RESTARTED and is_up_again:
             self.post(READY)
+        return reload_id
 
     def _answer(self, request: Generate) -> None:
         self.post(PrefillProgress(request.request_id, 16, 32, 0))

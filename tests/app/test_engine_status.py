@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from app.engine_status import EngineState, EngineStatus
 from engine.errors import ErrorCode
 from engine.messages import (
@@ -88,7 +90,7 @@ def test_events_of_an_old_request_change_nothing():
 
 
 def test_after_a_crash_the_model_is_loaded_again_under_an_id_of_the_client():
-    status = after(ANSWERING, lost(LossOutcome.RESTARTED, 2))
+    status = after(ANSWERING, replace(lost(LossOutcome.RESTARTED, 2), reload_id=9))
     assert (status.state, status.answer_request, status.facts) == (EngineState.STARTING, None, None)
     status = after(status, READY, LoadProgress(9, LoadStage.WEIGHTS, 0.1), ModelLoaded(9, model_facts("/a.gguf")))
     assert status.can_answer
@@ -132,3 +134,17 @@ def test_a_load_that_fails_later_leaves_none():
 
 def test_unloading():
     assert after(LOADED, ModelUnloaded(), READY).state is EngineState.NO_MODEL
+
+
+@pytest.mark.parametrize("end", [ModelUnloaded(), lost(LossOutcome.RESTARTED, 2)])
+def test_a_load_that_the_process_which_ended_has_not_seen_goes_on_in_the_next(end):
+    status = after(ANSWERING.when_loading(5, "/b.gguf"), end)
+    assert (status.state, status.model_path, status.can_cancel_load) == (EngineState.STARTING, "/b.gguf", True)
+    status = after(status, READY)
+    assert status.state is EngineState.LOADING
+    status = after(status, LoadProgress(5, LoadStage.WEIGHTS, 0.1), ModelLoaded(5, model_facts("/b.gguf")))
+    assert status.can_answer
+
+
+def test_what_is_not_loaded_again_after_a_crash_is_gone():
+    assert after(LOADED, lost(LossOutcome.RESTARTED), READY).state is EngineState.NO_MODEL

@@ -93,7 +93,7 @@ def test_an_engine_that_dies_costs_no_word(start_desk, qtbot):
     desk.send("Tell me.")
     desk.engine.stream("Once upon")
     desk.type("typed meanwhile")
-    desk.engine.die(desk.engine.request.request_id)
+    load = desk.engine.die(desk.engine.request.request_id)
     qtbot.waitUntil(lambda: desk.notices() != [])
     settle()
     assert desk.say() == [("user", "Tell me."), ("assistant", "Once upon")]
@@ -101,7 +101,6 @@ def test_an_engine_that_dies_costs_no_word(start_desk, qtbot):
     assert desk.program.composer.text() == "typed meanwhile"
     bar = desk.program.notices
     assert bar.notices[0].detail == "ggml: the last line of the log"
-    load = desk.engine.next_request_id()
     desk.engine.post(LoadProgress(load, LoadStage.WEIGHTS, 0.5))
     desk.engine.post(ModelLoaded(load, model_facts(desk.program.session.status.model_path)))
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)

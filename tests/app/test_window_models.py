@@ -49,8 +49,7 @@ def test_a_load_that_fails_keeps_the_words_and_says_why_at_its_place(start_desk,
 def test_a_model_that_is_gone_when_the_engine_comes_back_is_told(start_desk, qtbot):
     desk = start_desk(answers_by_hand=True)
     desk.send("Tell me.")
-    desk.engine.die(desk.engine.request.request_id)
-    load = desk.engine.next_request_id()
+    load = desk.engine.die(desk.engine.request.request_id)
     desk.engine.post(LoadProgress(load, LoadStage.WEIGHTS, 0.0))
     desk.engine.post(Failed(load, ErrorCode.MODEL_NOT_FOUND, "There is no such file any more."))
     qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
@@ -71,6 +70,14 @@ def test_an_engine_that_is_given_up_can_be_started_again(start_desk, qtbot):
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
 
 
+def test_a_model_that_is_given_up_while_its_settings_are_chosen_stays_away(start_desk, qtbot):
+    desk = start_desk()
+    desk.program.session.prepare("/elsewhere/other.gguf")
+    desk.program.session.unload()
+    qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
+    assert not desk.program.session.status.can_cancel_load
+
+
 def test_load_progress_can_be_cancelled(start_desk, qtbot):
     desk = start_desk(loads_by_hand=True, is_loaded=False)
     qtbot.waitUntil(lambda: any(isinstance(command, LoadModel) for command in desk.engine.sent))
@@ -88,8 +95,7 @@ def test_load_progress_can_be_cancelled(start_desk, qtbot):
 
 def test_a_load_that_waits_for_the_engine_to_start_can_be_cancelled(start_desk, qtbot):
     desk = start_desk()
-    load = desk.engine.next_request_id()
-    desk.engine.die(reload_id=load)
+    load = desk.engine.die(is_up_again=False)
     qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.STARTING)
     desk.program.picker.open_below(desk.program.top_bar.model)
     cancel = desk.program.picker.findChild(QAbstractButton, "cancelLoad")
