@@ -18,6 +18,7 @@ from engine.log_tail import read_log_tail
 from engine.messages import Event, Failed, PlanMemory
 from engine.options import EngineOptions
 from engine.process import EngineProcess
+from engine.recovery import NOT_STARTED
 
 IDLE_S = 10.0
 """A planner that is asked nothing for this long ends: it holds memory."""
@@ -39,9 +40,9 @@ def run_planner(pipe: Connection, options: EngineOptions, idle_s: float) -> None
 class Planner:
     """Answers `PlanMemory` with `MemoryPlanned` or `Failed`; a question that still waits gives way to a newer one.
 
-    ``on_answer`` is called on a thread of the planner's own. ``ask`` starts the process when there is none and returns
-    at once; ``close`` ends it. A process that does not answer in time is ended too, and the next one leaves the GPUs
-    alone. The log lies beside the engine's, as "planner.log".
+    ``on_answer`` is called on a thread of the planner's own, and by ``ask`` itself where no process can be started.
+    ``ask`` starts the process when there is none and returns at once; ``close`` ends it. A process that does not answer
+    in time is ended too, and the next one leaves the GPUs alone. The log lies beside the engine's, as "planner.log".
     """
 
     def __init__(
@@ -70,10 +71,8 @@ class Planner:
         with self._lock:
             if self._is_closing:
                 return
-            self._waiting = question
-            if self._process is None:
-                self._spawn()
-            self._send_waiting()
+            failures = self._ask_now(question)
+        self._tell(failures)
 
     def close(self) -> None:
         """End the process; no answer comes after this. Safe to call twice."""
@@ -88,10 +87,21 @@ class Planner:
 
     # Callers hold the lock.
 
-    def _spawn(self) -> None:
-        self._process = EngineProcess(self._run, self._options, name="kvasir-planner")
-        self._reader = threading.Thread(target=self._read, args=(self._process,), name="planner-reader", daemon=True)
-        self._reader.start()
+    def _ask_now(self, question: PlanMemory) -> list[Failed]:
+        """Start a process where there is none; what to say if that can't be."""
+        self._waiting = question
+        if self._process is None:
+            try:
+                self._process = EngineProcess(self._run, self._options, name="kvasir-planner")
+            except OSError as error:
+                self._waiting = None
+                return [Failed(question.request_id, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))]
+            self._reader = threading.Thread(
+                target=self._read, args=(self._process,), name="planner-reader", daemon=True
+            )
+            self._reader.start()
+        self._send_waiting()
+        return []
 
     def _send_waiting(self) -> None:
         if self._asked is not None or self._waiting is None or self._process is None:
@@ -114,8 +124,10 @@ class Planner:
                     self._on_answer(answer)
         if self._is_over_time():
             process.kill()
-        failure = self._after_end(process.end(deadlines.CLOSE_TIMEOUT_S))
-        if failure is not None:
+        self._tell(self._after_end(process.end(deadlines.CLOSE_TIMEOUT_S)))
+
+    def _tell(self, failures: list[Failed]) -> None:
+        for failure in failures:
             self._on_answer(failure)
 
     def _receive(self, process: EngineProcess) -> Event | None:
@@ -129,8 +141,8 @@ class Planner:
         with self._lock:
             return self._is_closing or (self._asked is not None and time.monotonic() > self._deadline)
 
-    def _after_end(self, exit_code: int | None) -> Failed | None:
-        """Start again where a question waits; what to say of the question that the process died of."""
+    def _after_end(self, exit_code: int | None) -> list[Failed]:
+        """Start again where a question waits; what to say of that, and of the one that the process died of."""
         with self._lock:
             asked, self._asked = self._asked, None
             is_late = asked is not None and time.monotonic() > self._deadline
@@ -139,20 +151,18 @@ class Planner:
                 self._options = replace(self._options, without_gpu=True)
             self._process = self._reader = None
             if self._is_closing:
-                return None
-            if exit_code == 0 and self._waiting is None:
-                # It ended for want of questions, just when one was on its way.
-                self._waiting = asked
-            if self._waiting is not None:
-                self._spawn()
-                self._send_waiting()
+                return []
+            # It may have ended for want of questions, just when one was on its way.
+            next_one = self._waiting or (asked if exit_code == 0 else None)
+            failures = self._ask_now(next_one) if next_one is not None else []
         if exit_code == 0 or asked is None:
-            return None
+            return failures
         if is_late:
-            return Failed(asked.request_id, ErrorCode.ENGINE_START_FAILED, LATE)
-        return Failed(
+            return [Failed(asked.request_id, ErrorCode.ENGINE_START_FAILED, LATE), *failures]
+        crashed = Failed(
             asked.request_id,
             ErrorCode.ENGINE_CRASHED,
             "llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others.",
             f"exit code {exit_code}\n{read_log_tail(Path(self._options.log_path))}",
         )
+        return [crashed, *failures]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import psutil
@@ -72,6 +74,39 @@ def test_a_question_that_waits_gives_way_to_a_newer_one(new_planner: NewPlanner,
     connection.close()
     heard.wait(MemoryPlanned, lambda answer: answer.request_id == 3)
     assert [answer.request_id for answer in heard.of(MemoryPlanned)] == [1, 3]
+
+
+def refuse_to_start(_process: BaseProcess) -> None:
+    raise BlockingIOError("no more processes")
+
+
+def test_a_process_that_can_not_be_started_is_told(new_planner: NewPlanner, monkeypatch: pytest.MonkeyPatch) -> None:
+    planner, heard = new_planner()
+    with monkeypatch.context() as full:
+        full.setattr(BaseProcess, "start", refuse_to_start)
+        planner.ask(PlanMemory(1, "model"))
+    failed = heard.wait(Failed)
+    assert (failed.request_id, failed.code) == (1, ErrorCode.ENGINE_START_FAILED)
+    planner.ask(PlanMemory(2, "model"))
+    assert heard.wait(MemoryPlanned).request_id == 2
+
+
+def test_what_waited_behind_a_death_is_told_where_no_other_process_starts(
+    new_planner: NewPlanner, gate: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planner, heard = new_planner()
+    planner.ask(held_question(1, gate))
+    connection, _ = gate.accept()
+    planner.ask(PlanMemory(2, "model"))
+    monkeypatch.setattr(BaseProcess, "start", refuse_to_start)
+    for child in multiprocessing.active_children():
+        child.kill()
+    failures = [heard.wait(Failed), heard.wait(Failed)]
+    connection.close()
+    assert [(failed.request_id, failed.code) for failed in failures] == [
+        (1, ErrorCode.ENGINE_CRASHED),
+        (2, ErrorCode.ENGINE_START_FAILED),
+    ]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the played process waits for a signal")
