@@ -39,10 +39,9 @@ class ChatSession(QObject):
     """The open chat at work, and one that was left while its answer was being written.
 
     ``failed`` carries the Failed of an answer; ``must_choose_model`` asks for one before anything can be sent;
-    ``editing_changed`` tells whether the composer holds a message for editing; ``answer_ended`` comes once for each
-    answer in the open chat, with whether it ended as it should; ``changed`` when what can be done next may have
-    changed; ``touched`` when there is something to keep; ``opened`` when another chat is open; ``let_go`` carries an
-    OpenChat that is no longer at work.
+    ``editing_changed`` tells whether a message is being edited; ``answer_ended`` comes once for each answer in the open
+    chat, with whether it ended as it should; ``changed`` when what can be done next may have changed; ``touched`` when
+    there is something to keep; ``opened`` when another chat is open; ``let_go`` carries an OpenChat no longer at work.
     """
 
     failed = Signal(object)
@@ -263,6 +262,7 @@ class ChatSession(QObject):
     def _show(self, at: int | None = None) -> None:
         """Show the open version from the beginning on, and go to a turn, or to the end."""
         self._transcript.set_turns([self.shown(turn) for turn in self.conversation.shown_turns()])
+        self._transcript.set_visibility(self._sent.seen(self.conversation))
         if at is not None:
             self._transcript.scroll_to_turn(str(at))
         self._composer.set_busy(self.conversation.request_id is not None)

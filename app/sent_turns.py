@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from app.cache.visibility import visibility
 from app.chat.turns import Visibility
 from app.conversation import Conversation
-from engine.messages import CacheChanged, CacheUsage, EngineLost, Event, ModelLoaded, ModelUnloaded
+from engine.messages import CacheChanged, CacheUsage, EngineLost, Event, ModelLoaded, ModelUnloaded, Span
 
 
 class SentTurns:
-    """Knows one request, of one chat."""
+    """Knows one request, of one chat, and of every chat what the model last saw of it."""
 
     def __init__(self) -> None:
         self._chat_id = ""
         self._ids: tuple[int | None, ...] = ()
-        self._seen_gone = (0, 0)
+        self._gone: tuple[int, int] | None = None
+        self._seen: dict[str, dict[str, Visibility]] = {}
 
     def remember(self, conversation: Conversation, system_prompt: str) -> None:
         """What is sent now: the open version of a chat."""
         if conversation.chat_id != self._chat_id:
-            self._seen_gone = (0, 0)
+            self._gone = None
         self._chat_id = conversation.chat_id
         self._ids = conversation.turn_ids(system_prompt)
 
@@ -31,6 +34,10 @@ class SentTurns:
         found = ids[-1 if message_index is None else min(message_index, len(ids) - 1)]
         return None if found is None else str(found)
 
+    def seen(self, conversation: Conversation) -> dict[str, Visibility]:
+        """How much of each turn the model sees, as it was last told of this chat."""
+        return self._seen.get(conversation.chat_id, {})
+
     def seen_after(self, event: Event, conversation: Conversation) -> dict[str, Visibility]:
         """How much of each turn the model sees, where this event changed it."""
         if isinstance(event, CacheChanged):
@@ -39,19 +46,24 @@ class SentTurns:
 
     def _forget(self, conversation: Conversation) -> dict[str, Visibility]:
         """The cells are gone with all that was evicted from them: no turn is hidden from the model any more."""
-        was_gone, self._seen_gone = self._seen_gone, (0, 0)
-        if was_gone == (0, 0) or conversation.chat_id != self._chat_id:
-            return {}
-        return {str(turn_id): Visibility.ALL for turn_id in self._ids if turn_id is not None}
+        was_seen = self.seen(conversation)
+        self._gone, self._seen = None, {}
+        return dict.fromkeys(was_seen, Visibility.ALL)
 
     def _newly_gone(self, conversation: Conversation, usage: CacheUsage) -> dict[str, Visibility]:
         """How much of each turn the model still sees, if that changed since it was last asked."""
         gone = (usage.n_evicted, usage.n_skipped)
-        if usage.chat_id != conversation.chat_id or usage.chat_id != self._chat_id or gone == self._seen_gone:
+        if usage.chat_id != conversation.chat_id or usage.chat_id != self._chat_id or gone == self._gone:
             return {}
-        self._seen_gone = gone
-        return {
-            str(self._ids[index]): seen
-            for index, seen in visibility(usage.spans).items()
-            if index < len(self._ids) and self._ids[index] is not None
-        }
+        self._gone = gone
+        self._seen[usage.chat_id] = visibility(usage.spans, partial(self._turn_of, conversation))
+        return self._seen[usage.chat_id]
+
+    def _turn_of(self, conversation: Conversation, span: Span) -> str | None:
+        """Marks of the template belong to no turn; the answer under way, or the last one, is in no message sent."""
+        last = conversation.last
+        is_answer = span.message_index is None and span.role == "assistant"
+        if is_answer and last is not None and last.message.role == "assistant":
+            return str(last.id)
+        is_known = span.message_index is not None and span.message_index < len(self._ids)
+        return self.turn_id(conversation, span.message_index) if is_known else None

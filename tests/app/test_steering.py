@@ -366,3 +366,33 @@ def test_a_turn_that_was_evicted_is_no_longer_dimmed_once_the_cells_are_gone(des
     qtbot.waitUntil(lambda: first() is Visibility.NONE)
     desk.program.session.unload()
     qtbot.waitUntil(lambda: first() is Visibility.ALL)
+
+
+def test_an_answer_that_is_evicted_while_it_is_written_is_marked_and_stays_so_after_a_look_at_another_chat(
+    start_desk, planners, qtbot
+):
+    desk = start_desk(answers_by_hand=True)
+    desk.send("Go on for ever")
+    qtbot.waitUntil(lambda: desk.engine.request is not None)
+    desk.engine.stream("Once upon a time")
+    spans = (
+        Span(0, 20, SpanState.EVICTED, "user", 0, False, None),
+        Span(20, 22, SpanState.CACHED, "", None, False, 20),
+        Span(22, 40, SpanState.EVICTED, "assistant", None, False, None),
+        Span(40, 60, SpanState.CACHED, "assistant", None, False, 40),
+    )
+    desk.engine.post(CacheChanged(replace(usage(desk.engine.request.chat_id, n_evicted=38), spans=spans)))
+
+    def seen() -> list[Visibility]:
+        return [turn.visibility for turn in desk.program.transcript.turns]
+
+    qtbot.waitUntil(lambda: seen() == [Visibility.NONE, Visibility.PARTLY])
+    desk.engine.finish(text="Once upon a time")
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    chat_id = desk.program.chat.open_chat.head.id
+    desk.program.actions["new_chat"].trigger()
+    assert seen() == []
+    desk.program.desk.open(chat_id)
+    assert seen() == [Visibility.NONE, Visibility.PARTLY]
+    desk.program.session.unload()
+    qtbot.waitUntil(lambda: seen() == [Visibility.ALL, Visibility.ALL])
