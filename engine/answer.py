@@ -83,6 +83,7 @@ class Answer:
         policy = checked(self._request.policy)
         self._loaded.active.make_ready(self._request.chat_id, prompt.tokens, self._is_cancelled)
         feed = self._manager.begin(prompt, policy)
+        n_saved = min(feed.n_reused, self._manager.sequence.n_cached)
         self._loaded.active.take(self._request.chat_id)
         self._emit(PrefillProgress(request_id, feed.n_prompt - feed.n_fed, feed.n_prompt, feed.n_reused))
         for notice in prompt.notices:
@@ -106,7 +107,6 @@ class Answer:
         if feed.n_fed >= MEASURABLE_TOKENS:
             self._loaded.read_tps = prefill_tps
         read_tps = self._loaded.read_tps
-        n_saved = min(feed.n_reused, self._manager.sequence.n_cached)
         stats = GenerationStats(
             n_prompt=feed.n_prompt,
             n_reused=feed.n_reused,

@@ -89,6 +89,7 @@ class CellsSection(Section):
         lines.addWidget(self._where)
         lines.addWidget(self._words)
         self.column.addLayout(lines)
+        self._gone.setContentsMargins(0, 8, 0, 0)
         legends = QVBoxLayout()
         legends.setSpacing(3)
         for part in (self._kinds, self._of_these, self._among, self._gone):

@@ -39,7 +39,10 @@ class RequestSection(Section):
                     self.tr("Saved by reuse"),
                     self.tr("What reading the reused tokens again would have taken, at the speed last measured"),
                 ),
-                "reused": (self.tr("Reused"), self.tr("Prompt tokens that were in the cache already and cost nothing")),
+                "reused": (
+                    self.tr("Reused"),
+                    self.tr("Prompt tokens that were read before and cost nothing now, also those evicted since"),
+                ),
                 "read": (self.tr("Read"), self.tr("Prompt tokens that had to be evaluated")),
                 "evicted": (self.tr("Evicted"), self.tr("Cells freed during this request")),
                 "recomputed": (self.tr("Read again"), self.tr("Tokens evaluated a second time")),

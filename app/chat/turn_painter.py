@@ -19,7 +19,8 @@ from app.chat.turns import Action, TurnState, Visibility
 from app.icons import paint_icon
 from app.theme import Theme
 
-GONE_OPACITY = 0.5
+OPACITIES = {Visibility.NONE: 0.5, Visibility.PARTLY: 0.75, Visibility.ALL: 1.0}
+"""What the model no longer sees is dimmed, and what it sees in part is so in part."""
 GONE_ICON = 19
 """Pixels of the icon before the words about what the model no longer sees."""
 GONE_GAP = 24
@@ -60,8 +61,7 @@ class TurnPainter:
     def paint(self, painter: QPainter, view: TurnView, clip: QRectF, moment: Moment) -> None:
         """Paint what of the turn lies in `clip`."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_gone = view.turn.visibility is Visibility.NONE
-        painter.setOpacity(GONE_OPACITY if is_gone else 1.0)
+        painter.setOpacity(OPACITIES[view.turn.visibility])
         header_end = view.width
         if view.is_user:
             self._canvas.fill(painter, view.bubble, self._tokens.bubble, self._sizes.radius_bubble)

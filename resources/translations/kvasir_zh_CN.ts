@@ -2601,8 +2601,8 @@
         <translation>复用</translation>
     </message>
     <message>
-        <source>Prompt tokens that were in the cache already and cost nothing</source>
-        <translation>已在缓存中、无需任何开销的提示词词元</translation>
+        <source>Prompt tokens that were read before and cost nothing now, also those evicted since</source>
+        <translation>提示词中以前读过、这次无需再算的词元，包括此后已逐出的</translation>
     </message>
     <message>
         <source>Read</source>

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import CountTokens, Generate, Message, Notice, NoticeCode, TokensCounted
+from engine.messages import CacheChanged, CountTokens, Generate, Message, Notice, NoticeCode, TokensCounted
 from engine.settings import SamplingSettings
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import GREEDY, Desk
@@ -46,6 +46,24 @@ def test_the_next_turn_is_fed_only_what_is_new(shared_desk: Desk, tiny_model: Ca
     second = shared_desk.heard.wait_for_answer(request_id)
     # All but the last token sampled, which had not been fed yet.
     assert second.stats.n_reused == first.stats.n_prompt + first.stats.n_generated - 1
+
+
+def test_reuse_saves_the_cells_that_were_filled_before_and_not_those_of_the_answer(
+    shared_desk: Desk, tiny_model: Callable[..., Path]
+) -> None:
+    shared_desk.load(tiny_model(), replace(SMALL, n_ctx=256))
+    asked = Message("user", "abc " * 20)
+    many = replace(GREEDY, max_tokens=251, ignore_eos=True)
+    request_id = shared_desk.send(lambda request_id: Generate(request_id, "chat", (asked,), many))
+    first = shared_desk.heard.wait_for_answer(request_id)
+    n_filled = shared_desk.heard.of(CacheChanged)[-1].usage.n_used
+    answer = Message("assistant", first.text, token_ids=first.token_ids)
+    messages = (asked, answer, Message("user", "def"))
+    few = replace(many, max_tokens=2)
+    request_id = shared_desk.send(lambda request_id: Generate(request_id, "chat", messages, few))
+    stats = shared_desk.heard.wait_for_answer(request_id).stats
+    assert first.stats.n_evicted > 0 == stats.n_evicted
+    assert round(stats.reuse_saved_ms * stats.read_tps / 1000) == n_filled < stats.n_reused
 
 
 @pytest.mark.parametrize("template", [None, "{% if %}", "{{ raise_exception('no') }}{% for %}"])

@@ -252,19 +252,24 @@ def test_an_evicted_turn_is_paler_and_says_so(show):
     assert "no longer sees" in item.text(QAccessible.Text.Description)
 
 
-def test_what_the_model_no_longer_sees_of_an_answer_is_said_in_its_header(show):
+def test_what_the_model_sees_in_part_is_dimmed_in_part_and_said_in_its_header(show):
     transcript = show(Turn("a", "assistant", "words " * 40), Turn("q", "user", "hello"))
-    before = transcript.grab().toImage()
-    transcript.set_visibility({"a": Visibility.PARTLY})
-    after = transcript.grab().toImage()
     origin = transcript.turn_origin(0).toPoint()
-    changed = {
-        y - origin.y()
-        for y in range(before.height())
-        if any(before.pixel(x, y) != after.pixel(x, y) for x in range(origin.x(), transcript.width()))
-    }
-    assert changed
-    assert max(changed) < HEADER
+    first_line = range(origin.y() + HEADER, origin.y() + HEADER + 24)
+
+    def darkest(seen: Visibility) -> int:
+        transcript.set_visibility({"a": seen})
+        image = transcript.grab().toImage()
+        return min(image.pixelColor(x, y).lightness() for y in first_line for x in range(origin.x(), origin.x() + 200))
+
+    assert darkest(Visibility.ALL) < darkest(Visibility.PARTLY) < darkest(Visibility.NONE)
+    item = QAccessible.queryAccessibleInterface(transcript).child(0)
+    transcript.set_visibility({"a": Visibility.PARTLY})
+    assert "no longer sees all" in item.text(QAccessible.Text.Description)
+    header = QRect(origin + QPoint(200, 0), QPoint(transcript.width() - 20, origin.y() + HEADER - 1))
+    said = transcript.grab(header).toImage()
+    transcript.set_visibility({"a": Visibility.ALL})
+    assert transcript.grab(header).toImage() != said
 
 
 def test_removing_turns_and_welcoming(show):
