@@ -255,7 +255,7 @@ def test_an_evicted_turn_is_paler_and_says_so(show):
 def test_what_the_model_sees_in_part_is_dimmed_in_part_and_said_in_its_header(show):
     transcript = show(Turn("a", "assistant", "words " * 40), Turn("q", "user", "hello"))
     origin = transcript.turn_origin(0).toPoint()
-    first_line = range(origin.y() + HEADER, origin.y() + HEADER + 24)
+    first_line = range(origin.y() + int(HEADER), origin.y() + int(HEADER) + 24)
 
     def darkest(seen: Visibility) -> int:
         transcript.set_visibility({"a": seen})
@@ -266,7 +266,7 @@ def test_what_the_model_sees_in_part_is_dimmed_in_part_and_said_in_its_header(sh
     item = QAccessible.queryAccessibleInterface(transcript).child(0)
     transcript.set_visibility({"a": Visibility.PARTLY})
     assert "no longer sees all" in item.text(QAccessible.Text.Description)
-    header = QRect(origin + QPoint(200, 0), QPoint(transcript.width() - 20, origin.y() + HEADER - 1))
+    header = QRect(origin + QPoint(200, 0), QPoint(transcript.width() - 20, origin.y() + int(HEADER) - 1))
     said = transcript.grab(header).toImage()
     transcript.set_visibility({"a": Visibility.ALL})
     assert transcript.grab(header).toImage() != said
