@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from app.plain_tip import plain_tip
+
 
 class ElidedLabel(QLabel):
     """``set_line`` instead of ``setText``; it takes the width it is given."""
@@ -47,7 +49,7 @@ class ElidedLabel(QLabel):
         self._shown = wanted
         shown = self.fontMetrics().elidedText(self._line, Qt.TextElideMode.ElideRight, self.width())
         self.setText(shown)
-        self.setToolTip("\n".join(filter(None, [self._line if shown != self._line else "", self._tip])))
+        self.setToolTip(plain_tip("\n".join(filter(None, [self._line if shown != self._line else "", self._tip]))))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """More or less of it."""

@@ -105,7 +105,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger."),
     QT_TRANSLATE_NOOP("Engine", "{} wants an access token for “{}”: enter one of an account that may use it."),
     QT_TRANSLATE_NOOP("Engine", "“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it."),
-    QT_TRANSLATE_NOOP("Engine", "“{}” can't be written: {}. Choose another folder for models in the preferences."),
+    QT_TRANSLATE_NOOP("Engine", "“{}” can't be written: {}. Check the disk and who may write there, then try again."),
     QT_TRANSLATE_NOOP("Engine", "“{}” could not be read: {}. Check the disk and the file's permissions."),
     QT_TRANSLATE_NOOP("Engine", "“{}” does not fit the other files of its model. Download it again."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is a LoRA adapter, a change to another model. Choose that model's own file."),

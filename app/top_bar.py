@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QSt
 from app import i18n
 from app.commands.actions import Actions
 from app.engine_status import EngineState, EngineStatus
+from app.plain_tip import plain_tip
 from app.theme import Theme
 from engine.messages import ModelFacts
 
@@ -189,7 +190,7 @@ class TopBar(QWidget):
         else:
             self.model.set_model(self.tr("Choose a model"), "")
         tip = self.tr("Choose another model; loading it takes seconds, and the chat is read again")
-        self.model.setToolTip(f"{status.model_path}\n{tip}" if status.model_path else tip)
+        self.model.setToolTip(plain_tip(f"{status.model_path}\n{tip}") if status.model_path else tip)
 
     def _facts_text(self, facts: ModelFacts) -> str:
         if facts.n_layer_gpu > 0:

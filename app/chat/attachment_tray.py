@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from app import i18n
 from app.conversations.records import Attachment
 from app.elided_label import ElidedLabel
+from app.plain_tip import plain_tip
 from app.theme import Theme
 
 ROOM_FOR_NAME = 90
@@ -65,7 +66,7 @@ class _Chip(QFrame):
 
     def retranslate(self) -> None:
         self._remove.setAccessibleName(self.tr("Leave {0} out").format(self.attachment.name))
-        self._remove.setToolTip(self.tr("Leave {0} out").format(self.attachment.name))
+        self._remove.setToolTip(plain_tip(self.tr("Leave {0} out").format(self.attachment.name)))
         self.setToolTip(
             self.tr("The text of this file goes into the message. The model reads it once; it then stays in the cache.")
         )

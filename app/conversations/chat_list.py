@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QLocale, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from app.conversations.records import ChatLine, Hit
+from app.plain_tip import plain_tip
 
 ROW = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
@@ -130,7 +131,7 @@ class ChatListModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return title_of(row.chat) if row.chat is not None else row.heading
         if role == Qt.ItemDataRole.ToolTipRole and row.chat is not None:
-            return self._tip(row.chat)
+            return plain_tip(self._tip(row.chat))
         if role == Qt.ItemDataRole.AccessibleTextRole and row.chat is not None:
             snippet = row.hit.snippet if row.hit is not None else ""
             pinned = QCoreApplication.translate("ChatList", "pinned") if row.chat.is_pinned else ""

@@ -39,6 +39,9 @@ def state(download: Download, problem: str) -> FitWords:
         case DownloadState.FAILED:
             return FitWords(problem, "danger")
         case DownloadState.DONE:
+            if any(file.sha256 is None for file in download.model.files):
+                # A plain mirror tells none.
+                return FitWords(translate("DownloadsPage", "Complete"), "success")
             return FitWords(translate("DownloadsPage", "Complete, and its checksum is right"), "success")
         case _:
             return FitWords("", "text_3")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.models import download_words
+from app.models import download_words, fit_words
 from app.models.model_card import CardList, ModelCard
 from app.theme import Theme
 from engine.models.downloads import Download, DownloadState
@@ -19,7 +19,7 @@ class DownloadCard(ModelCard):
         self.key = download.key
         self.pause = self.add_button("pauseDownload", lambda: page.pause_wanted.emit(self.key))
         self.resume = self.add_button("resumeDownload", lambda: page.resume_wanted.emit(self.key))
-        self.load = self.add_button("loadDownload", lambda: page.load_wanted.emit(self.path), "primary")
+        self.load = self.add_button("loadDownload", lambda: page.load(self.path), "primary")
         self.remove: QPushButton = self.add_button("removeDownload", lambda: page.remove_wanted.emit(self.key), "quiet")
         self.remove.setIcon(theme.icon("trash"))
         self.path = ""
@@ -39,6 +39,7 @@ class DownloadsPage(QWidget):
         self._theme = theme
         self._downloads: tuple[Download, ...] = ()
         self._problems: dict[str, str] = {}
+        self._not_loaded: dict[str, str] = {}
         self._list = CardList()
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 16, 12, 16)
@@ -62,6 +63,17 @@ class DownloadsPage(QWidget):
             cards.append(card)
         if cards != self._list.cards:
             self._list.set_cards(cards)
+
+    def load(self, path: str) -> None:
+        """Have a finished model loaded."""
+        if self._not_loaded.pop(path, None) is not None:
+            self.show_downloads(self._downloads, self._problems)
+        self.load_wanted.emit(path)
+
+    def show_not_loaded(self, path: str, sentence: str) -> None:
+        """Why a finished model could not be loaded."""
+        self._not_loaded[path] = sentence
+        self.show_downloads(self._downloads, self._problems)
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
@@ -92,7 +104,10 @@ class DownloadsPage(QWidget):
         card.remove.setAccessibleName(tip)
         card.set_facts(download_words.progress(download))
         card.set_progress(None if is_done else download.n_done / max(1, download.n_total))
-        card.set_fit(download_words.state(download, self._problems.get(download.key, "")))
+        if is_done and card.path in self._not_loaded:
+            card.set_fit(fit_words.of_problem(self._not_loaded[card.path]))
+        else:
+            card.set_fit(download_words.state(download, self._problems.get(download.key, "")))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the language."""

@@ -19,7 +19,7 @@ from app import i18n
 from app.elided_label import ElidedLabel
 from app.models import fit_words
 from app.models.fit_words import FitWords
-from app.models.model_card import CardList, ModelCard
+from app.models.model_card import CARDS_AT_ONCE, CardList, ModelCard
 from app.theme import Theme
 from engine.models.remote import Found, RemoteModel, Repo
 from engine.models.suggestions import Suggested
@@ -34,6 +34,7 @@ class FileCard(ModelCard):
 
     def __init__(self, theme: Theme, page: FindPage, model: RemoteModel) -> None:
         super().__init__(theme, model.name)
+        self.model = model
         self.judge = self.add_button("judgeModel", lambda: page.judge(model), "quiet")
         self.download = self.add_button("downloadModel", lambda: page.download_wanted.emit(model), "primary")
 
@@ -56,6 +57,8 @@ class FindPage(QWidget):
         self._found: tuple[Found, ...] | None = None
         self._repo: Repo | None = None
         self._fits: dict[str, FitWords] = {}
+        self._not_judged: set[str] = set()
+        self._n_shown = CARDS_AT_ONCE
         self._queued: frozenset[str] = frozenset()
         self._cards: dict[str, FileCard] = {}
         self.field = QLineEdit()
@@ -85,6 +88,7 @@ class FindPage(QWidget):
         self._heading = ElidedLabel()
         self._heading.setProperty("level", "heading")
         self._list = CardList()
+        self._list.more_wanted.connect(self._show_more)
         self._lay_out()
         theme.changed.connect(self._restyle)
         self.retranslate()
@@ -131,21 +135,34 @@ class FindPage(QWidget):
         self._fill_repos()
 
     def show_repo(self, repo: Repo) -> None:
-        """The files of a repository; the likeliest ones are judged at once."""
+        """The files of a repository; the likeliest ones are judged at once.
+
+        What was judged before is judged anew: there may be other memory now, or a token.
+        """
         self._repo = repo
+        self._fits.clear()
+        self._not_judged.clear()
         self._say("", "text_2")
-        self._fill_files()
         usual = next((i for i, model in enumerate(repo.models) if model.quantization == USUAL), 0)
         first = max(0, min(usual - 1, len(repo.models) - JUDGED_AT_ONCE))
+        self._n_shown = max(CARDS_AT_ONCE, first + JUDGED_AT_ONCE)
+        self._fill_files()
         for model in repo.models[first : first + JUDGED_AT_ONCE]:
             self.judge(model)
 
     def show_fit(self, key: str, fit: FitWords) -> None:
         """Whether a file fits."""
         self._fits[key] = fit
-        for model in self._repo.models if self._repo is not None else ():
-            if model.key == key:
-                self._render(model)
+        self._not_judged.discard(key)
+        if key in self._cards:
+            self._render(self._cards[key])
+
+    def show_not_judged(self, key: str, fit: FitWords) -> None:
+        """Why it could not be told whether a file fits; it can be tried again."""
+        self._fits[key] = fit
+        self._not_judged.add(key)
+        if key in self._cards:
+            self._render(self._cards[key])
 
     def show_problem(self, sentence: str) -> None:
         """Why there is no answer."""
@@ -159,7 +176,8 @@ class FindPage(QWidget):
         """Models that are downloads already."""
         if keys != self._queued:
             self._queued = keys
-            self._fill_files()
+            for card in self._cards.values():
+                self._render(card)
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
@@ -223,13 +241,21 @@ class FindPage(QWidget):
         self._heading.show()
         if not repo.models:
             self._list.set_empty_words(self.tr("There is no GGUF model in it: look for one whose name ends in GGUF."))
-        self._cards = {model.key: FileCard(self._theme, self, model) for model in repo.models}
-        for model in repo.models:
-            self._render(model)
-        self._list.set_cards(list(self._cards.values()))
+        self._cards = {model.key: self._card(model) for model in repo.models[: self._n_shown]}
+        for card in self._cards.values():
+            self._render(card)
+        self._list.set_cards(list(self._cards.values()), max(0, len(repo.models) - self._n_shown))
 
-    def _render(self, model: RemoteModel) -> None:
-        card = self._cards[model.key]
+    def _show_more(self) -> None:
+        self._n_shown += CARDS_AT_ONCE
+        self._fill_files()
+
+    def _card(self, model: RemoteModel) -> FileCard:
+        known = self._cards.get(model.key)
+        return known if known is not None and known.model == model else FileCard(self._theme, self, model)
+
+    def _render(self, card: FileCard) -> None:
+        model = card.model
         parts = [model.quantization, i18n.bytes_text(model.size_bytes)]
         if len(model.files) > 1:
             parts.append(self.tr("{0} files").format(len(model.files)))
@@ -237,18 +263,17 @@ class FindPage(QWidget):
         judge, download = card.judge, card.download
         judge.setText(self.tr("Does it fit?"))
         judge.setToolTip(self.tr("Read the header of the file, a few megabytes, and plan what it would take"))
-        judge.setVisible(model.key not in self._fits)
+        judge.setVisible(model.key not in self._fits or model.key in self._not_judged)
         is_queued = model.key in self._queued
         download.setText(self.tr("Added") if is_queued else self.tr("Download"))
         download.setEnabled(not is_queued)
         download.setToolTip(self.tr("Download {0}").format(i18n.bytes_text(model.size_bytes)))
         fit = self._fits.get(model.key)
-        if fit is not None:
-            card.set_fit(fit)
+        card.set_fit(fit if fit is not None else FitWords("", "text_3"))
 
     def judge(self, model: RemoteModel) -> None:
         """Have it looked at whether a file fits, once."""
-        if model.key not in self._fits:
+        if model.key not in self._fits or model.key in self._not_judged:
             self.show_fit(model.key, fit_words.waiting())
             self.judge_wanted.emit(model)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from engine.errors import EngineError
-from engine.models.downloads import Download, DownloadQueue
+from engine.models.downloads import CLOSE_TIMEOUT_S, Download, DownloadQueue
 from engine.models.remote import Reference, RemoteModel, parse_reference
 from engine.models.suggestions import Suggestion, find_suggested
 from engine.models.token import TokenKeeper, checked_token
@@ -129,11 +129,16 @@ class HubWorker(QObject):
         """Stop the downloads; nothing is told after this."""
         self._is_closed = True
         self.queue.close()
-        with self._lock:
+        if not self._lock.acquire(timeout=CLOSE_TIMEOUT_S):
+            # A keyring that asks its person for a password does not hold up the end of the program.
+            return
+        try:
             if self._headers is not None:
                 self._headers.close()
             if self._hub is not None:
                 self._hub.close()
+        finally:
+            self._lock.release()
 
     def _header_files(self) -> HeaderFolder:
         with self._lock:

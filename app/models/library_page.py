@@ -10,10 +10,23 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxL
 from app import i18n
 from app.models import fit_words
 from app.models.fit_words import FitWords
-from app.models.model_card import CardList, ModelCard
+from app.models.model_card import CARDS_AT_ONCE, CardList, ModelCard
 from app.theme import Theme
+from engine.models.gguf import Attention
 from engine.models.library import LibraryModel, Listing
 from engine.models.stores import Source
+
+
+class LibraryCard(ModelCard):
+    """One model of this machine; what is broken has no button."""
+
+    def __init__(self, theme: Theme, page: LibraryPage, model: LibraryModel) -> None:
+        super().__init__(theme, model.name)
+        self.model = model
+        self.title.set_line(model.name, str(model.path))
+        self.load: QPushButton | None = None
+        if model.problem is None:
+            self.load = self.add_button("loadModel", lambda: page.load_wanted.emit(str(model.path)), "primary")
 
 
 class LibraryPage(QWidget):
@@ -32,11 +45,14 @@ class LibraryPage(QWidget):
         self._fits: dict[str, FitWords] = {}
         self._problems: dict[str, str] = {}
         self._loaded: str | None = None
+        self._loading: str | None = None
+        self._cards: dict[Path, LibraryCard] = {}
+        self._n_shown = CARDS_AT_ONCE
         self._folders: tuple[str, ...] = ()
         self._filter = QLineEdit()
         self._filter.setObjectName("libraryFilter")
         self._filter.setClearButtonEnabled(True)
-        self._filter.textChanged.connect(self._fill)
+        self._filter.textChanged.connect(self._on_filter)
         self._add = QPushButton()
         self._add.setObjectName("addFolder")
         self._add.setIcon(theme.icon("plus"))
@@ -51,6 +67,7 @@ class LibraryPage(QWidget):
         row.addWidget(self._add)
         row.addWidget(self._open)
         self._list = CardList()
+        self._list.more_wanted.connect(self._show_more)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 16, 12, 16)
         column.setSpacing(12)
@@ -66,21 +83,27 @@ class LibraryPage(QWidget):
 
     def show_listing(self, listing: Listing, problems: dict[str, str]) -> None:
         """The models of a look; ``problems`` has a sentence for the path of each that can't be used."""
+        before = {model.path: model for model in self._models}
+        for model in listing.models:
+            if before.get(model.path) != model:
+                # Another file under an old name.
+                self._fits.pop(str(model.path), None)
         self._models, self._problems = listing.models, problems
         self._fill()
 
     def show_fit(self, path: str, fit: FitWords) -> None:
         """Whether the model of a file fits."""
         self._fits[path] = fit
-        for model, card in zip(self._shown(), self._list.cards, strict=True):
-            if str(model.path) == path:
-                card.set_fit(fit)
+        card = self._cards.get(Path(path))
+        if card is not None and card.model.problem is None:
+            card.set_fit(fit)
 
-    def set_loaded(self, path: str | None) -> None:
-        """Mark the model that is loaded."""
-        if path != self._loaded:
-            self._loaded = path
-            self._fill()
+    def set_loaded(self, path: str | None, loading: str | None = None) -> None:
+        """Mark the model that is loaded, and the one that is on its way."""
+        if (path, loading) != (self._loaded, self._loading):
+            self._loaded, self._loading = path, loading
+            for card in self._cards.values():
+                self._render(card)
 
     def set_folders(self, folders: tuple[str, ...]) -> None:
         """The folders that were added: each can be taken off again."""
@@ -125,24 +148,37 @@ class LibraryPage(QWidget):
             if all(word in f"{model.name} {model.path.name}".casefold() for word in words)
         ]
 
-    def _fill(self) -> None:
-        self._list.set_cards([self._card(model) for model in self._shown()])
+    def _on_filter(self) -> None:
+        self._n_shown = CARDS_AT_ONCE
+        self._fill()
 
-    def _card(self, model: LibraryModel) -> ModelCard:
-        path = str(model.path)
-        card = ModelCard(self._theme, model.name)
-        card.title.set_line(model.name, path)
+    def _show_more(self) -> None:
+        self._n_shown += CARDS_AT_ONCE
+        self._fill()
+
+    def _fill(self) -> None:
+        found = self._shown()
+        self._cards = {model.path: self._card(model) for model in found[: self._n_shown]}
+        for card in self._cards.values():
+            self._render(card)
+        self._list.set_cards(list(self._cards.values()), max(0, len(found) - self._n_shown))
+
+    def _card(self, model: LibraryModel) -> LibraryCard:
+        known = self._cards.get(model.path)
+        return known if known is not None and known.model == model else LibraryCard(self._theme, self, model)
+
+    def _render(self, card: LibraryCard) -> None:
+        model, path = card.model, str(card.model.path)
         card.set_facts(*self._facts(model))
-        if model.problem is not None:
-            card.set_fit(fit_words.of_problem(self._problems.get(path, model.problem.message)))
-            return card
+        if card.load is None:
+            if model.problem is not None:
+                card.set_fit(fit_words.of_problem(self._problems.get(path, model.problem.message)))
+            return
         card.set_fit(self._fits.get(path, fit_words.waiting()))
-        load = card.add_button("loadModel", lambda: self.load_wanted.emit(path), "primary")
-        is_loaded = path == self._loaded
-        load.setText(self.tr("Loaded") if is_loaded else self.tr("Load"))
-        load.setToolTip(self.tr("Load it as the line says; the chat stays, the model before it is given up first"))
-        load.setEnabled(not is_loaded)
-        return card
+        words = {self._loaded: self.tr("Loaded"), self._loading: self.tr("Loading…")}
+        card.load.setText(words.get(path, self.tr("Load")))
+        card.load.setToolTip(self.tr("Load it as the line says; the chat stays, the model before it is given up first"))
+        card.load.setEnabled(path not in words)
 
     def _facts(self, model: LibraryModel) -> list[str]:
         where = self._source(model.source)
@@ -154,9 +190,12 @@ class LibraryPage(QWidget):
         else:
             parameters = self.tr("{0} B parameters").format(i18n.number(info.n_params / 1e9, 1))
         trained = self.tr("trained for {0} tokens").format(i18n.number(info.n_ctx_train))
-        kv = self.tr("{0}: {1} of KV per 1,000 tokens").format(
-            info.attention.value.upper(), i18n.bytes_text(model.kv_bytes_per_1000)
-        )
+        if info.attention is Attention.NONE:
+            kv = self.tr("recurrent: no KV")
+        else:
+            kv = self.tr("{0}: {1} of KV per 1,000 tokens").format(
+                info.attention.value.upper(), i18n.bytes_text(model.kv_bytes_per_1000)
+            )
         licence = info.licence or self.tr("no licence named")
         # Ollama names its files by their content only.
         file = [] if model.source is Source.OLLAMA else [_file_words(model.path, len(info.files))]

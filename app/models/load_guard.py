@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app import i18n
@@ -78,6 +78,7 @@ class LoadGuard(QObject):
         box = QMessageBox(self._parent)
         box.setObjectName("doesNotFit")
         box.setIcon(QMessageBox.Icon.Warning)
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(self.tr("“{0}” does not fit into the free memory with its settings.").format(Path(path).stem))
         accept = QMessageBox.ButtonRole.AcceptRole
         for one in proposals:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app import i18n
 from app.elided_label import ElidedLabel
 from app.models.fit_words import FitWords
+from app.plain_tip import plain_tip
 from app.theme import Theme
 
 BAR_STEPS = 1000
+CARDS_AT_ONCE = 50
+"""A card takes milliseconds to make, and a hub may list thousands."""
 
 
 class ModelCard(QFrame):
@@ -40,6 +44,7 @@ class ModelCard(QFrame):
         self._lines.setSpacing(2)
         for widget in (self.title, self.fit, self.bar):
             self._lines.addWidget(widget)
+        self.buttons: list[QPushButton] = []
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(6)
         row = QHBoxLayout(self)
@@ -64,9 +69,11 @@ class ModelCard(QFrame):
 
     def set_fit(self, fit: FitWords) -> None:
         """Whether it fits, or what is wrong with it."""
+        if fit == self._fit:
+            return
         self._fit = fit
         self.fit.setText(fit.line)
-        self.fit.setToolTip(fit.tip)
+        self.fit.setToolTip(plain_tip(fit.tip))
         self.fit.setVisible(bool(fit.line))
         self.setAccessibleDescription(fit.line)
         self.restyle()
@@ -84,8 +91,17 @@ class ModelCard(QFrame):
         if kind:
             button.setProperty("kind", kind)
         button.clicked.connect(lambda _checked: do())
+        self.buttons.append(button)
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         return button
+
+    def follow(self, before: QWidget | None) -> QWidget | None:
+        """Let the keyboard come to the buttons after a widget; the last of them."""
+        for button in self.buttons:
+            if before is not None:
+                QWidget.setTabOrder(before, button)
+            before = button
+        return before
 
     def restyle(self) -> None:
         """Take the colours of the theme in force."""
@@ -95,7 +111,10 @@ class ModelCard(QFrame):
 
 
 class CardList(QScrollArea):
-    """Cards one below the other; what is not there says so in their place."""
+    """Cards one below the other; what is not there says so in their place. ``more_wanted`` is emitted when those that
+    are left out are to be shown."""
+
+    more_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -108,27 +127,40 @@ class CardList(QScrollArea):
         self._empty.setProperty("level", "meta")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setContentsMargins(24, 32, 24, 32)
+        self._more = QPushButton()
+        self._more.setObjectName("moreCards")
+        self._more.clicked.connect(self.more_wanted)
+        self._more.hide()
         content = QWidget()
         content.setProperty("surface", "ground")
         self._column = QVBoxLayout(content)
         self._column.setContentsMargins(0, 0, 8, 0)
         self._column.setSpacing(8)
         self._column.addWidget(self._empty)
+        self._column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._column.addStretch()
         self.setWidget(content)
 
-    def set_cards(self, cards: list[ModelCard]) -> None:
-        """Show these cards in place of the ones before, which are deleted unless they are among them."""
-        for old in self.cards:
-            self._column.removeWidget(old)
-            if old not in cards:
-                old.hide()
-                old.deleteLater()
-        self.cards = cards
-        for index, card in enumerate(cards):
-            self._column.insertWidget(index, card)
-            card.show()
-        self._empty.setVisible(not any(not card.isHidden() for card in cards))
+    def set_cards(self, cards: Sequence[ModelCard], n_left_out: int = 0) -> None:
+        """Show these cards in place of the ones before, which are deleted unless they are among them: the keyboard and
+        the place in the list stay where they are."""
+        if cards != self.cards:
+            kept = set(cards)
+            for old in self.cards:
+                self._column.removeWidget(old)
+                if old not in kept:
+                    old.hide()
+                    old.deleteLater()
+            self.cards = list(cards)
+            before: QWidget | None = None
+            for index, card in enumerate(cards):
+                self._column.insertWidget(index, card)
+                card.show()
+                before = card.follow(before)
+        self._more.setText(self.tr("Show {0} more").format(i18n.number(min(n_left_out, CARDS_AT_ONCE))))
+        self._more.setToolTip(self.tr("{0} are not shown yet").format(i18n.number(n_left_out)))
+        self._more.setVisible(n_left_out > 0)
+        self._empty.setVisible(not cards)
 
     def set_empty_words(self, words: str) -> None:
         """What to say where there are no cards."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from app.commands.actions import Actions
 from app.engine_session import EngineSession
-from app.engine_status import EngineStatus
+from app.engine_status import EngineState, EngineStatus
 from app.models import fit_words
 from app.models.first_run import free_memory
 from app.models.fit_words import FitWords
@@ -77,6 +77,8 @@ class ModelDesk(QObject):
         self._hub.judged.connect(self._on_judged)
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(self._on_status)
+        opener.refused.connect(lambda path, error: self._on_not_loaded(path, translate(error.message)))
+        session.load_failed.connect(lambda path, failed: self._on_not_loaded(path, translate(failed.message)))
 
     def attach(self, parent: QWidget, notices: Notices, *, can_ask: bool) -> None:
         """The main window, and where it is told that a download is done.
@@ -142,13 +144,15 @@ class ModelDesk(QObject):
         self._hub.opened.connect(finder.show_repo)
         self._hub.failed.connect(lambda error: finder.show_problem(self._words(error)))
         self._hub.token_not_kept.connect(lambda error: finder.show_problem(self._words(error)))
-        self._hub.not_judged.connect(lambda key, error: finder.show_fit(key, fit_words.of_problem(self._words(error))))
+        self._hub.not_judged.connect(
+            lambda key, error: finder.show_not_judged(key, fit_words.of_problem(self._words(error)))
+        )
         queue = self._hub.queue
         downloads.pause_wanted.connect(queue.pause)
         downloads.resume_wanted.connect(queue.resume)
         downloads.remove_wanted.connect(queue.remove)
         downloads.load_wanted.connect(self._opener.open)
-        library.set_loaded(self._loaded_path())
+        self._show_loaded()
         self._show_downloads(queue.downloads)
         return window
 
@@ -169,6 +173,11 @@ class ModelDesk(QObject):
         self._library.look()
 
     def _on_listed(self, listing: Listing) -> None:
+        known = {one.path: one for one in self._listing.models} if self._listing is not None else {}
+        for model in listing.models:
+            if known.get(model.path) != model:
+                self._choices.pop(str(model.path), None)
+                self._failures.pop(str(model.path), None)
         self._listing = listing
         self._show_listing()
         for model in listing.models:
@@ -256,8 +265,19 @@ class ModelDesk(QObject):
         # What a load will replace is held until it begins.
         held = facts or status.replaced
         self._fits.set_given_back(held.devices if held is not None else ())
+        self._show_loaded()
+
+    def _show_loaded(self) -> None:
+        status = self._session.status
+        loading = status.model_path if status.state is EngineState.LOADING else None
         if self._window is not None:
-            self._window.library.set_loaded(facts.path if facts is not None else None)
+            self._window.library.set_loaded(self._loaded_path(), loading)
+
+    def _on_not_loaded(self, path: str, sentence: str) -> None:
+        """The main window says so too, but may lie behind."""
+        if self._window is not None and self._window.isVisible():
+            self._window.library.show_fit(path, fit_words.of_problem(sentence))
+            self._window.downloads.show_not_loaded(path, sentence)
 
     # What there is
 

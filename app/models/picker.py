@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app import i18n
 from app.commands.actions import Actions
 from app.engine_status import EngineStatus
+from app.plain_tip import plain_tip
 from app.popup import Popup
 from app.settings.preferences import RecentModel
 from app.theme import Theme
@@ -232,7 +233,7 @@ class ModelPicker(Popup):
 
     def _add_row(self, model: RecentModel, *, is_starter: bool = False) -> None:
         row = ModelRow(model, self._theme)
-        row.setToolTip(model.path)
+        row.setToolTip(plain_tip(model.path))
         facts = self._status.facts
         row.set_current(facts is not None and facts.path == model.path)
         row.set_error(self._errors.get(model.path, ""))

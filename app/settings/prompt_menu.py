@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton, QWidget
 
 from app.conversations.records import MAX_TITLE, Preset
+from app.plain_tip import plain_tip
 
 
 class PromptMenu(QPushButton):
@@ -37,12 +38,12 @@ class PromptMenu(QPushButton):
         menu, own = self._menu, self._own()
         menu.clear()
         for preset in self._first_prompts():
-            menu.addAction(preset.name, partial(self.chosen.emit, preset.text)).setToolTip(preset.text)
+            menu.addAction(preset.name, partial(self.chosen.emit, preset.text)).setToolTip(plain_tip(preset.text))
         if own:
             menu.addSeparator()
         for preset in own:
             name = preset.name.replace("&", "&&")
-            menu.addAction(name, partial(self.chosen.emit, preset.text)).setToolTip(preset.text)
+            menu.addAction(name, partial(self.chosen.emit, preset.text)).setToolTip(plain_tip(preset.text))
         menu.addSeparator()
         menu.addAction(self.tr("Keep this prompt…"), self._ask_for_name)
         if own:

@@ -16,5 +16,5 @@ def disk_error(error: OSError, where: str) -> EngineError:
         message = f"The disk with “{where}” is full: make room, then resume the download."
         return EngineError(ErrorCode.DISK_FULL, message, repr(error))
     why = error.strerror or type(error).__name__
-    message = f"“{where}” can't be written: {why}. Choose another folder for models in the preferences."
+    message = f"“{where}” can't be written: {why}. Check the disk and who may write there, then try again."
     return EngineError(ErrorCode.DISK_FAILED, message, repr(error))

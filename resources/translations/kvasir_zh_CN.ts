@@ -458,6 +458,17 @@
     </message>
 </context>
 <context>
+    <name>CardList</name>
+    <message>
+        <source>Show {0} more</source>
+        <translation>再显示 {0} 个</translation>
+    </message>
+    <message>
+        <source>{0} are not shown yet</source>
+        <translation>还有 {0} 个未显示</translation>
+    </message>
+</context>
+<context>
     <name>CellStrip</name>
     <message>
         <source>Cells</source>
@@ -915,6 +926,10 @@
         <translation>每秒 {0}</translation>
     </message>
     <message>
+        <source>Complete</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
         <source>less than a minute left</source>
         <translation>剩余不到一分钟</translation>
     </message>
@@ -1302,8 +1317,8 @@
         <translation>“{}”收到的内容与 {} 所承诺的不同，已被删除。请重新下载；如果再次失败，说明内容在途中被改动。</translation>
     </message>
     <message>
-        <source>“{}” can&apos;t be written: {}. Choose another folder for models in the preferences.</source>
-        <translation>无法写入“{}”：{}。请在首选项中选择其他模型文件夹。</translation>
+        <source>“{}” can&apos;t be written: {}. Check the disk and who may write there, then try again.</source>
+        <translation>“{}”无法写入：{}。请检查磁盘以及谁有权写入，然后重试。</translation>
     </message>
     <message>
         <source>“{}” could not be read: {}. Check the disk and the file&apos;s permissions.</source>
@@ -1918,6 +1933,10 @@
         <translation>已加载</translation>
     </message>
     <message>
+        <source>Loading…</source>
+        <translation>正在加载…</translation>
+    </message>
+    <message>
         <source>Load</source>
         <translation>加载</translation>
     </message>
@@ -1936,6 +1955,10 @@
     <message>
         <source>trained for {0} tokens</source>
         <translation>训练长度 {0} 个词元</translation>
+    </message>
+    <message>
+        <source>recurrent: no KV</source>
+        <translation>循环结构：无 KV</translation>
     </message>
     <message>
         <source>{0}: {1} of KV per 1,000 tokens</source>
