@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,9 +16,8 @@ from app.conversations.rows import CHAT, TURN, chat_of, turn_of
 from app.conversations.schema import SERIAL_BITS
 from app.conversations.store import ChatStore
 
-PAGE_HEADER = 100
-"""Bytes before the table of tables on the first page."""
-LAST_KEY = 2**62
+MAX_CHATS = 2**20
+_UNREADABLE = (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError, OverflowError)
 
 log = logging.getLogger("kvasir")
 
@@ -41,17 +41,67 @@ def is_damage(error: sqlite3.Error) -> bool:
 def salvage(path: Path) -> Salvaged:
     """Move the database at ``path`` aside and write a new one with what can be read; raises OSError, sqlite3.Error.
 
-    The new one stands at ``path`` only once it is whole, so being killed in between costs nothing.
+    Who is killed meanwhile loses nothing: before the new one is whole the old one stays, and after that
+    ``finish_salvage`` goes on. Other connections can't write until the new one stands at ``path``.
     """
-    kept_as = next(
-        kept for kept in (path.with_name(f"{path.name}.damaged-{n}") for n in range(1, 1_000_000)) if not kept.exists()
-    )
     fresh_path = path.with_name(f"{path.name}.new")
     for old in _with_companions(fresh_path):
         old.unlink(missing_ok=True)
-    fresh = ChatStore(fresh_path)
+    with contextlib.closing(_connect(path)) as guard:
+        with contextlib.suppress(sqlite3.DatabaseError):
+            guard.execute("BEGIN IMMEDIATE")
+        n_chats, n_messages = _bring_over(path, fresh_path)
+        if os.name == "nt":
+            # No open file can be moved there.
+            guard.close()
+        fresh_path.rename(_whole(path))
+        kept_as = _exchange(path)
+    _, log_file, index = _with_companions(kept_as)
+    if log_file.exists() and log_file.stat().st_size == 0:
+        log_file.unlink()
+        index.unlink(missing_ok=True)
+    return Salvaged(kept_as, n_chats, n_messages)
+
+
+def is_salvage_unfinished(path: Path) -> bool:
+    """Whether somebody was killed, or is at work, between writing a whole database and putting it at ``path``."""
+    return _whole(path).exists()
+
+
+def finish_salvage(path: Path) -> Salvaged:
+    """Put the whole database of a salvage that was cut short at ``path``; raises OSError, sqlite3.Error."""
+    with contextlib.closing(_connect(_whole(path))) as whole:
+        counts = whole.execute("SELECT (SELECT count(*) FROM chat), (SELECT count(*) FROM message)").fetchone()
+    return Salvaged(_exchange(path), *counts)
+
+
+def _exchange(path: Path) -> Path:
+    """Move what is at ``path`` aside, the file itself last, and the whole database there; where the old one is now."""
+    number = next(n for n in range(1, 1_000_000) if not _aside(path, n).exists())
+    # Where the file itself has gone, it was the last that was moved.
+    kept_as = _aside(path, number if path.exists() else max(number - 1, 1))
+    for old, new in reversed(list(zip(_with_companions(path), _with_companions(kept_as), strict=True))):
+        if new.exists():
+            # Moved before the kill; what is here now was made by somebody who only looked.
+            old.unlink(missing_ok=True)
+        elif old.exists():
+            old.rename(new)
+    _whole(path).rename(path)
+    return kept_as
+
+
+def _aside(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.damaged-{number}")
+
+
+def _whole(path: Path) -> Path:
+    return path.with_name(f"{path.name}.whole")
+
+
+def _bring_over(path: Path, fresh_path: Path) -> tuple[int, int]:
+    """Write all that can be read into a new database; how many chats and messages."""
     n_chats = n_messages = 0
-    try:
+    with contextlib.closing(ChatStore(fresh_path)) as fresh:
         for chat, turns in _readable(path):
             n_chats += 1
             n_messages += len(turns)
@@ -60,13 +110,7 @@ def salvage(path: Path) -> Salvaged:
                 fresh.pin(chat.id, is_pinned=True)
         for preset in _presets(path):
             fresh.save_preset(preset)
-    finally:
-        fresh.close()
-    for old, new in zip(_with_companions(path), _with_companions(kept_as), strict=True):
-        if old.exists():
-            old.rename(new)
-    fresh_path.rename(path)
-    return Salvaged(kept_as, n_chats, n_messages)
+    return n_chats, n_messages
 
 
 def _with_companions(path: Path) -> tuple[Path, ...]:
@@ -137,44 +181,74 @@ def _presets(path: Path) -> list[Preset]:
 def _rows(connection: sqlite3.Connection, key: str, select: str) -> Iterator[sqlite3.Row]:
     """Every row that can be read, by its key; pages that can't are stepped over."""
     joint = "AND" if " WHERE " in select else "WHERE"
-    ask = f"{select} {joint} {key} > ? ORDER BY {key}"
-    last = 0
+    ask = f"{select} {joint} {key} >= ? ORDER BY {key}"
+    at = 0
     while True:
         try:
-            for row in connection.execute(ask, (last,)):
-                last = row[key]
+            for row in connection.execute(ask, (at,)):
+                at = _next(row[key], at)
                 yield row
-        except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError, OverflowError) as error:
-            log.info("a part of the damaged chats can't be read after %s %d: %s", key, last, error)
+        except _UNREADABLE as error:
+            log.info("a part of the damaged chats can't be read from %s %d on: %s", key, at, error)
         else:
             return
-        beyond = _first_readable(lambda place: _can_read(connection, f"{ask} LIMIT 1", place), last)
-        if beyond is None:
-            return
-        last = beyond
+        try:
+            # Where reading fails, the row before was fetched already, and is lost unless it is asked for alone.
+            row = connection.execute(f"{ask} LIMIT 1", (at,)).fetchone()
+            if row is None:
+                return
+            at = _next(row[key], at)
+            yield row
+        except _UNREADABLE:
+            beyond = _first_readable(lambda place: _can_read(connection, f"{ask} LIMIT 1", place), at)
+            if beyond is None:
+                return
+            at = beyond
 
 
-def _first_readable(can_read: Callable[[int], bool], last: int) -> int | None:
-    """The lowest place after ``last`` from where reading works again, found by doubling and halving the step."""
+def _next(key: int, at: int) -> int:
+    """The place after a row's; raises ValueError where the order of the rows is damaged."""
+    if key < at:
+        raise ValueError(f"row {key} comes after {at - 1}")
+    return key + 1
+
+
+def _first_readable(can_read: Callable[[int], bool], at: int) -> int | None:
+    """The lowest place after ``at`` from where reading works again, found with growing steps and then by halving."""
+    low = at
+    for high in _places_beyond(at):
+        if can_read(high):
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if can_read(middle) else (middle, high)
+            return high
+        low = high
+    return None
+
+
+def _places_beyond(at: int) -> Iterator[int]:
+    """Places in the same chat, ever further apart, and then in those after it: between two parts that can't be read a
+    few rows may be whole."""
+    number, serial = divmod(at, 1 << SERIAL_BITS)
+    yield from (at + step for step in _steps((1 << SERIAL_BITS) - serial))
+    for further in _steps(MAX_CHATS):
+        yield from ((number + further << SERIAL_BITS) + step for step in _steps(1 << SERIAL_BITS))
+
+
+def _steps(limit: int) -> Iterator[int]:
     step = 1
-    while not can_read(last + step):
-        step *= 2
-        if last + step > LAST_KEY:
-            return None
-    low, high = step // 2, step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if can_read(last + middle) else (middle, high)
-    return last + high
+    while step < limit:
+        yield step
+        step += 1 + step // 16
 
 
 def _can_read(connection: sqlite3.Connection, ask: str, place: int) -> bool:
+    """Whether there is a row from a place on, or the end."""
     try:
         row = connection.execute(ask, (place,)).fetchone()
-    except (sqlite3.Error, UnicodeDecodeError):
+        return row is None or row[0] >= place
+    except _UNREADABLE:
         return False
-    # Nothing beyond is an end, not a place to go on from.
-    return row is not None
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from app.conversations.salvage import is_damage, salvage
+from app.conversations.salvage import Salvaged, finish_salvage, is_damage, is_salvage_unfinished, salvage
 from app.conversations.schema import FromTheFutureError
 from app.conversations.store import ChatStore
+from engine.models.file_lock import file_lock
 
 RETRY_SECONDS = 2.0
 CLOSE_SECONDS = 4.0
@@ -42,6 +44,10 @@ class StoreProblem:
     path: Path
     n_messages: int = 0
     detail: str = ""
+
+
+class _ElsewhereError(Exception):
+    """Another window is putting a damaged file aside."""
 
 
 class ChatWriter:
@@ -105,6 +111,9 @@ class ChatWriter:
             self._is_usable = False
             self._tell(StoreProblem(StoreProblemKind.FROM_THE_FUTURE, self._path, detail=str(error)))
             result = None
+        except _ElsewhereError:
+            log.info("another window brings over what can be read of the chats")
+            return False
         except Exception as error:
             if isinstance(error, sqlite3.Error | OSError) and not isinstance(error, sqlite3.IntegrityError):
                 self._refused(error)
@@ -124,13 +133,26 @@ class ChatWriter:
         if not self._is_usable:
             return None
         try:
-            return job(self._open())
+            return self._run_in_place(job)
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-            return self._salvage_and_run(job, error)
+            return self._salvage_and_run(job)
+
+    def _run_in_place(self, job: Job) -> object:
+        while True:
+            store = self._open()
+            result = job(store)
+            if store.is_in_place():
+                return result
+            # Another window put the file aside meanwhile: what was written into it is not in the new one.
 
     def _open(self) -> ChatStore:
+        if is_salvage_unfinished(self._path):
+            with self._alone():
+                found = finish_salvage(self._path) if is_salvage_unfinished(self._path) else None
+            if found is not None:
+                self._tell_damage(found, "a salvage was cut short")
         if self._store is not None and not self._store.is_in_place():
             self._store.close()
             self._store = None
@@ -139,17 +161,32 @@ class ChatWriter:
             self._store = ChatStore(self._path)
         return self._store
 
-    def _salvage_and_run(self, job: Job, error: sqlite3.Error) -> object:
-        if self._store is not None:
-            if not self._store.is_in_place():
-                # Another window was quicker.
-                return job(self._open())
-            self._store.close()
-            self._store = None
-        found = salvage(self._path)
-        self._on_problem(StoreProblem(StoreProblemKind.DAMAGED, found.kept_as, found.n_messages, str(error)))
-        self._store = ChatStore(self._path)
-        return job(self._store)
+    def _salvage_and_run(self, job: Job) -> object:
+        with self._alone():
+            try:
+                # Another window may have been quicker.
+                return self._run_in_place(job)
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise
+                detail = str(error)
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            found = salvage(self._path)
+        self._tell_damage(found, detail)
+        return self._run_in_place(job)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other windows from putting the file aside; raises _ElsewhereError while one of them does."""
+        with file_lock(self._path.with_name(f"{self._path.name}.lock")) as is_alone:
+            if not is_alone:
+                raise _ElsewhereError
+            yield
+
+    def _tell_damage(self, found: Salvaged, detail: str) -> None:
+        self._on_problem(StoreProblem(StoreProblemKind.DAMAGED, found.kept_as, found.n_messages, detail))
 
     def _refused(self, error: Exception) -> None:
         code = getattr(error, "sqlite_errorcode", None)

@@ -15,6 +15,7 @@ import pytest
 
 from app.conversations.records import Changes, Chat, Preset
 from app.conversations.salvage import salvage
+from app.conversations.schema import SERIAL_BITS
 from app.conversations.store import ChatStore
 from app.conversations.writer import ChatWriter, StoreProblemKind
 from tests.app.conversations.chats import small, turn
@@ -232,6 +233,33 @@ def test_a_destroyed_beginning_costs_nothing(tmp_path):
     store.close()
 
 
+def readable_alone(path: Path) -> int:
+    """How many messages can be read when each is asked for by its place."""
+    connection = sqlite3.connect(path)
+    connection.text_factory = bytes
+    n_read = 0
+    for number in range(1, 61):
+        for serial in range(1, 23):
+            try:
+                place = (number << SERIAL_BITS) + serial
+                row = connection.execute("SELECT * FROM message WHERE place = ?", (place,)).fetchone()
+                n_read += row is not None and number != 8
+            except sqlite3.Error:
+                continue
+    connection.close()
+    return n_read
+
+
+@pytest.mark.parametrize("every", [2, 3, 7, 40])
+def test_what_lies_between_damaged_parts_is_brought_over(tmp_path, every):
+    path = tmp_path / "chats.db"
+    filled(path)
+    for page in range(25, path.stat().st_size // PAGE, every):
+        overwrite(path, range(page, page + 1))
+    readable = readable_alone(path)
+    assert salvage(path).n_messages >= readable > 0
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"not a database at all" * 500, bytes(100_000), b"SQLite format 3\0" + b"\xff" * 9000]
 )
@@ -270,6 +298,72 @@ def test_the_writer_brings_over_what_can_be_read_and_goes_on(tmp_path):
     assert [one.kind for one in listener.problems] == [StoreProblemKind.DAMAGED]
     assert listener.problems[0].n_messages == 59 * 20
     assert counted(path) == (60, 59 * 20 + 1)
+
+
+def test_of_two_windows_that_meet_the_damage_one_brings_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.conversations.writer.RETRY_SECONDS", 0.02)
+    path = tmp_path / "chats.db"
+    filled(path)
+    overwrite(path, range(1))
+    listener = Listener()
+    writers = [ChatWriter(path, listener) for _ in range(2)]
+    for n, writer in enumerate(writers):
+        writer.do(lambda store, n=n: store.save(Chat(f"new{n}", "T"), Changes((turn(1, "after the damage"),))))
+    assert [writer.close() for writer in writers] == [True, True]
+    assert [one.kind for one in listener.problems] == [StoreProblemKind.DAMAGED]
+    assert counted(path) == (61, 59 * 20 + 2)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["chats.db", "chats.db.damaged-1"]
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("n_steps", range(5))
+def test_a_kill_while_the_new_file_takes_its_place_costs_nothing(tmp_path, monkeypatch, n_steps):
+    path = tmp_path / "chats.db"
+    filled(path)
+    reader = ChatStore(path)
+    reader.save(Chat("late", "T"), Changes((turn(1, "in the log beside the file"),)))
+    steps = iter(range(n_steps))
+    rename = Path.rename
+
+    def rename_until_killed(old, new):
+        if next(steps, None) is None:
+            raise Killed
+        return rename(old, new)
+
+    monkeypatch.setattr(Path, "rename", rename_until_killed)
+    with pytest.raises(Killed):
+        salvage(path)
+    monkeypatch.undo()
+    reader.close()
+    listener = Listener()
+    writer = ChatWriter(path, listener)
+    do_and_wait(writer, lambda store: store.state())
+    assert writer.close()
+    assert counted(path) == (60, 59 * 20 + 1)
+    told = [(one.path.name, one.n_messages) for one in listener.problems]
+    assert told == ([("chats.db.damaged-1", 59 * 20 + 1)] if n_steps else [])
+
+
+def test_what_is_written_while_the_file_is_put_aside_is_in_the_new_one(tmp_path):
+    path = tmp_path / "chats.db"
+    filled(path)
+    listener = Listener()
+    writer = ChatWriter(path, listener)
+    n_calls = iter(range(9))
+
+    def job(store):
+        store.save(Chat("mine", "T"), Changes((turn(1, "said meanwhile"),)))
+        if next(n_calls) == 0:
+            for name in ("chats.db-wal", "chats.db-shm", "chats.db"):
+                (tmp_path / name).rename(tmp_path / f"aside-{name}")
+
+    do_and_wait(writer, job)
+    assert writer.close()
+    assert counted(path) == (1, 1)
+    assert [one.kind for one in listener.problems] == [StoreProblemKind.EXCHANGED]
 
 
 def test_a_newer_database_is_told_and_not_touched(tmp_path):
