@@ -190,7 +190,7 @@ SETTING_WORDS = (
     QT_TRANSLATE_NOOP("Settings", "all the room"),
     QT_TRANSLATE_NOOP("Settings", "Evicted at a time"),
     QT_TRANSLATE_NOOP("Settings", "Cells freed at once when the window is full."),
-    QT_TRANSLATE_NOOP("Settings", "an eighth of the window"),
+    QT_TRANSLATE_NOOP("Settings", "window ÷ 8"),
     QT_TRANSLATE_NOOP("Settings", "Keep the system prompt"),
     QT_TRANSLATE_NOOP("Settings", "The system prompt counts as sinks and is never evicted."),
     QT_TRANSLATE_NOOP("Settings", "Evict whole turns"),

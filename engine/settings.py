@@ -486,7 +486,7 @@ class PolicySettings:
         applies=Applies.LIVE,
         unit="tokens",
         bounds=(1, N_CTX_MAX),
-        none_label="an eighth of the window",
+        none_label="window ÷ 8",
     )
     keep_system: bool = _setting(
         True,

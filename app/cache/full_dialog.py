@@ -152,7 +152,7 @@ class FullDialog(QDialog):
             ),
             Way.SMALLER_TYPE: (
                 self.tr("{0} cells with K and V in {1}").format(n_ctx, kind),
-                self.tr("Twice the room in about the same memory, a little less exact. The chat is read again."),
+                self.tr("Half the memory for each cell, a little less exact. The chat is read again."),
             ),
         }[way.way]
 

@@ -64,7 +64,7 @@ class PresetBar(QWidget):
         if self._own:
             self._menu.addSeparator()
         for name, setup in self._own.items():
-            action = self._menu.addAction(name)
+            action = self._menu.addAction(_as_text(name))
             action.triggered.connect(lambda _checked=False, setup=setup, name=name: self._choose_own(setup, name))
         self._more_menu.clear()
         save = self._more_menu.addAction(self.tr("Save as a preset…"))
@@ -73,7 +73,8 @@ class PresetBar(QWidget):
         if self._own:
             remove = self._more_menu.addMenu(self.tr("Remove a preset"))
             for name in self._own:
-                remove.addAction(name).triggered.connect(lambda _checked=False, name=name: self.removed.emit(name))
+                action = remove.addAction(_as_text(name))
+                action.triggered.connect(lambda _checked=False, name=name: self.removed.emit(name))
         self._more_menu.addSeparator()
         command = self._more_menu.addAction(self.tr("Copy as a llama-server command"))
         command.setObjectName("copyCommand")
@@ -109,7 +110,8 @@ class PresetBar(QWidget):
             self._name()
 
     def _name(self) -> None:
-        self._button.setText(self.tr("Preset: {0}").format(self._last) if self._last else self.tr("Presets"))
+        name = _as_text(self._last) if self._last else ""
+        self._button.setText(self.tr("Preset: {0}").format(name) if name else self.tr("Presets"))
 
     def _words(self) -> dict[Preset, tuple[str, str]]:
         return {
@@ -148,3 +150,8 @@ class PresetBar(QWidget):
         if event.type() == QEvent.Type.LanguageChange:
             self.retranslate()
         super().changeEvent(event)
+
+
+def _as_text(name: str) -> str:
+    """A name as it was typed: Qt takes "&" for the mark of a shortcut."""
+    return name.replace("&", "&&")

@@ -178,7 +178,10 @@ class Preview(QWidget):
             self._largest.setText(self.tr("No context window fits"))
         else:
             n_tokens = i18n.number(fit.largest_n_ctx)
-            self._largest.setText(self.tr("Largest that fits: {0} tokens").format(n_tokens))
+            is_beyond = self._plan is not None and self._plan.fits and self._plan.n_ctx > fit.largest_n_ctx
+            # More would fit, but nothing longer than what the model was trained for is looked for.
+            text = self.tr("Trained length: {0} tokens") if is_beyond else self.tr("Largest that fits: {0} tokens")
+            self._largest.setText(text.format(n_tokens))
 
     def _render_devices(self) -> None:
         wanted = [device for device in self._plan.devices if device.planned_bytes] if self._plan is not None else []

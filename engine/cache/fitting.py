@@ -101,7 +101,7 @@ def _candidates(
     changed = settings
     for changed in _without_loss(info, settings):
         yield changed
-    smaller = [kind for kind in (CacheType.Q8_0, CacheType.Q4_0) if _is_smaller(kind, settings.type_k)]
+    smaller = [kind for kind in (CacheType.Q8_0, CacheType.Q4_0) if _is_smaller(kind, settings)]
     for kind in smaller[:1]:
         yield _with_types(changed, kind)
     if largest is not None and largest * WORTHWHILE_SHARE >= wanted:
@@ -142,6 +142,7 @@ def _with_types(settings: LoadSettings, kind: CacheType) -> LoadSettings:
     return replace(settings, type_k=kind, type_v=kind, flash_attn=flash)
 
 
-def _is_smaller(kind: CacheType, than: CacheType) -> bool:
+def _is_smaller(kind: CacheType, than: LoadSettings) -> bool:
+    """Whether K or V would take less in this type."""
     order = list(CacheType)
-    return order.index(kind) > order.index(than)
+    return order.index(kind) > min(order.index(than.type_k), order.index(than.type_v))

@@ -11,7 +11,7 @@ from engine.facts import CacheUsage, ModelFacts
 from engine.settings import CacheType, FlashAttention, LoadSettings, Policy
 
 GROWTH = 2
-"""A larger context has so many times the cells."""
+"""A larger context has so many times the cells, but not more than the model was trained for."""
 RECOMPUTE_SHARE = 2
 """The policy recompute evaluates the newer half of the window again."""
 
@@ -58,6 +58,8 @@ class WayOn:
 def loads_to_plan(facts: ModelFacts) -> dict[Way, LoadSettings]:
     """The loads whose plans `ways_on` needs."""
     n_ctx = facts.n_ctx * GROWTH
+    if facts.n_ctx_train > 0 and not _is_stretched(facts.settings):
+        n_ctx = min(n_ctx, facts.n_ctx_train)
     loads = {Way.LARGER: replace(facts.settings, n_ctx=n_ctx)}
     kind = _smaller_type(facts)
     if kind is not None:
@@ -116,10 +118,11 @@ def reload_seconds(facts: ModelFacts, usage: CacheUsage | None, read_tps: float 
 
 
 def _smaller_type(facts: ModelFacts) -> CacheType | None:
-    """About half of what K takes now."""
-    if not facts.settings.type_k.is_quantized:
+    """About half of what the larger of K and V takes now."""
+    types = (facts.settings.type_k, facts.settings.type_v)
+    if not all(kind.is_quantized for kind in types):
         return CacheType.Q8_0
-    return CacheType.Q4_0 if facts.settings.type_k is CacheType.Q8_0 else None
+    return CacheType.Q4_0 if CacheType.Q8_0 in types else None
 
 
 def _is_stretched(settings: LoadSettings) -> bool:

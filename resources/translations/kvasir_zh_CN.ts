@@ -1743,8 +1743,8 @@
         <translation>{0} 个单元，K 和 V 用 {1}</translation>
     </message>
     <message>
-        <source>Twice the room in about the same memory, a little less exact. The chat is read again.</source>
-        <translation>几乎相同的内存下空间翻倍，精度略低。对话会重新读取。</translation>
+        <source>Half the memory for each cell, a little less exact. The chat is read again.</source>
+        <translation>每个单元只占一半内存，精度略低。对话会重新读取。</translation>
     </message>
     <message>
         <source>This model&apos;s memory can&apos;t give single tokens up.</source>
@@ -2475,6 +2475,10 @@
         <source>Largest that fits: {0} tokens</source>
         <translation>放得下的最大值：{0} 个词元</translation>
     </message>
+    <message>
+        <source>Trained length: {0} tokens</source>
+        <translation>训练长度：{0} 个词元</translation>
+    </message>
 </context>
 <context>
     <name>Program</name>
@@ -2989,8 +2993,8 @@
         <translation>窗口已满时一次释放的单元数。</translation>
     </message>
     <message>
-        <source>an eighth of the window</source>
-        <translation>窗口的八分之一</translation>
+        <source>window ÷ 8</source>
+        <translation>窗口 ÷ 8</translation>
     </message>
     <message>
         <source>Keep the system prompt</source>

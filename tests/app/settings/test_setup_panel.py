@@ -15,12 +15,12 @@ from app.settings.setup import Preset, Setup, preset_setup
 from app.settings.setup_panel import SetupPanel
 from app.settings.what_if import WhatIf
 from app.theme import Theme
-from engine.cache.plan import Defaults
+from engine.cache.plan import Defaults, Fit
 from engine.messages import DeviceMemory, PlanMemory
 from engine.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
-from tests.app.fake_planner import COMPUTE, LARGEST_F16, MIB, NEEDS_FLASH, WARNING, WEIGHTS, FakePlanner
+from tests.app.fake_planner import COMPUTE, LARGEST_F16, MIB, NEEDS_FLASH, WARNING, WEIGHTS, FakePlanner, plan
 
 PATH = "/models/tiny.gguf"
 FACTS = replace(model_facts(PATH), devices=(DeviceMemory("CPU", WEIGHTS, 128 * MIB, 0, COMPUTE, 0),), load_ms=1500.0)
@@ -123,6 +123,14 @@ def test_the_largest_context_that_fits_is_one_click_away(made, qtbot):
     largest.click()
     assert panel.setup.load.n_ctx == LARGEST_F16
     qtbot.waitUntil(lambda: not largest.isEnabled())
+
+
+def test_what_is_longer_than_the_model_was_trained_for_and_fits_is_not_said_to_be_too_large(made):
+    panel, _ = made
+    panel.preview.show_plan(plan(LoadSettings(n_ctx=16_384), 2**40))
+    panel.preview.show_fit(Fit(8192, ()))
+    assert label(panel, "previewVerdict") == "It fits."
+    assert button(panel, "largestContext").text() == "Trained length: 8,192 tokens"
 
 
 def test_impossible_choices_are_grey_with_the_reason_and_warnings_are_shown(made, qtbot):
@@ -260,6 +268,17 @@ def test_presets_of_ones_own_are_in_the_menu_and_can_go(made):
     remove = next(action.menu() for action in more.actions() if action.menu() is not None)
     remove.actions()[0].trigger()
     assert removed == ["Mine"]
+
+
+def test_the_name_of_a_preset_is_shown_as_it_was_typed(made):
+    panel, _ = made
+    panel.presets_from({"R&D": Setup(LoadSettings(n_ctx=512))})
+    preset = next(action for action in button(panel, "presetButton").menu().actions() if "R" in action.text())
+    preset.trigger()
+    remove = next(one.menu() for one in panel.findChild(object, "presetMore").menu().actions() if one.menu())
+    # Qt shows "&&" as "&".
+    shown = {preset.text(), remove.actions()[0].text(), button(panel, "presetButton").text().removeprefix("Preset: ")}
+    assert shown == {"R&&D"}
 
 
 def test_the_keyboard_stays_in_the_panel_when_its_buttons_go_grey(made, qtbot):

@@ -69,6 +69,13 @@ def test_what_fits_needs_no_proposal(info: ModelInfo) -> None:
     assert fitting.find_fit(info, LoadSettings(n_ctx=512), Machine(info, 2**40).plan).proposals == ()
 
 
+def test_where_only_v_is_large_it_is_the_first_to_shrink(info: ModelInfo) -> None:
+    asked = LoadSettings(n_ctx=N_TRAINED, type_k=CacheType.Q8_0, type_v=CacheType.F16)
+    machine = Machine(info, Machine(info, 0).plan(asked).total_bytes * 8 // 10)
+    first = fitting.find_fit(info, asked, machine.plan).proposals[0].settings
+    assert (first.n_ctx, first.type_k, first.type_v) == (N_TRAINED, CacheType.Q8_0, CacheType.Q8_0)
+
+
 def test_proposals_fit_and_come_with_the_smallest_loss_first(info: ModelInfo) -> None:
     asked = LoadSettings(n_ctx=N_TRAINED, n_gpu_layers=GpuLayers.ALL)
     whole = Machine(info, 0).plan(asked).total_bytes

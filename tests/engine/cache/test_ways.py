@@ -76,6 +76,18 @@ def test_the_trained_length_is_the_end_unless_positions_are_stretched() -> None:
     assert loads_to_plan(stretched)[Way.LARGER].n_ctx == 16384
 
 
+def test_no_way_leads_beyond_the_trained_length() -> None:
+    facts = replace(FACTS, n_ctx=5120, settings=LoadSettings(n_ctx=5120))
+    assert {load.n_ctx for load in loads_to_plan(facts).values()} == {8192}
+    assert loads_to_plan(replace(facts, n_ctx_train=0))[Way.LARGER].n_ctx == 10240, "nobody knows"
+
+
+def test_the_next_smaller_type_is_that_of_the_larger_of_both() -> None:
+    settings = LoadSettings(n_ctx=2048, type_k=CacheType.Q8_0, type_v=CacheType.F16)
+    load = loads_to_plan(replace(FACTS, settings=settings))[Way.SMALLER_TYPE]
+    assert (load.type_k, load.type_v) == (CacheType.Q8_0, CacheType.Q8_0)
+
+
 @pytest.mark.parametrize(
     ("now", "then"), [(CacheType.F16, CacheType.Q8_0), (CacheType.Q8_0, CacheType.Q4_0), (CacheType.Q4_0, None)]
 )
