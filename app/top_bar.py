@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
@@ -12,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QSt
 from app import i18n
 from app.commands.actions import Actions
 from app.engine_status import EngineState, EngineStatus
+from app.models.file_names import name_of_file
 from app.plain_tip import plain_tip
 from app.theme import Theme
 from engine.messages import ModelFacts
@@ -186,7 +186,7 @@ class TopBar(QWidget):
         if status.facts is not None:
             self.model.set_model(model_name(status.facts), self._facts_text(status.facts))
         elif status.model_path is not None:
-            self.model.set_model(PurePath(status.model_path).stem, "")
+            self.model.set_model(name_of_file(status.model_path), "")
         else:
             self.model.set_model(self.tr("Choose a model"), "")
         tip = self.tr("Choose another model; loading it takes seconds, and the chat is read again")
@@ -212,7 +212,7 @@ def model_name(facts: ModelFacts) -> str:
 
     The name inside of a file is as often the name of a training run.
     """
-    stem = re.sub(r"-\d{5}-of-\d{5}$", "", PurePath(facts.path).stem)
+    stem = re.sub(r"-\d{5}-of-\d{5}$", "", name_of_file(facts.path))
     if facts.quantization and stem.lower().endswith(facts.quantization.lower()):
-        stem = stem[: -len(facts.quantization)].rstrip(".-_")
-    return stem or PurePath(facts.path).stem
+        stem = stem[: -len(facts.quantization)].rstrip(".-_:")
+    return stem or name_of_file(facts.path)

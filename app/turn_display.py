@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePath
 
 from PySide6.QtCore import QObject
 
@@ -13,6 +12,7 @@ from app.chat import turns
 from app.chat.turns import TurnState
 from app.conversation import Conversation
 from app.conversations.records import Turn
+from app.models.file_names import name_of_file
 from app.top_bar import model_name
 from engine.messages import FinishReason, ModelFacts
 from engine.settings import SamplingSettings
@@ -83,7 +83,7 @@ def author_of(turn: Turn, facts: ModelFacts | None) -> str:
     """The name of the model that answered."""
     if facts is not None and facts.path == turn.model:
         return model_name(facts)
-    return _QUANTIZATION.sub("", PurePath(turn.model).stem)
+    return _QUANTIZATION.sub("", name_of_file(turn.model))
 
 
 def _time_of(turn: Turn) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app import i18n
 from app.engine_session import EngineSession
+from app.models.file_names import name_of_file
 from app.models.fit_queue import FitQueue
 from engine.cache.plan import Fit, Proposal
 from engine.errors import EngineError
@@ -79,7 +80,7 @@ class LoadGuard(QObject):
         box.setObjectName("doesNotFit")
         box.setIcon(QMessageBox.Icon.Warning)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(self.tr("“{0}” does not fit into the free memory with its settings.").format(Path(path).stem))
+        box.setText(self.tr("“{0}” does not fit into the free memory with its settings.").format(name_of_file(path)))
         accept = QMessageBox.ButtonRole.AcceptRole
         for one in proposals:
             box.setInformativeText(self.tr("It fits with these: {0}.").format(self._words(one)))

@@ -19,7 +19,9 @@ from PySide6.QtWidgets import (
 
 from app import i18n
 from app.commands.actions import Actions
+from app.elided_label import ElidedLabel
 from app.engine_status import EngineStatus
+from app.models.file_names import name_of_file
 from app.plain_tip import plain_tip
 from app.popup import Popup
 from app.settings.preferences import RecentModel
@@ -37,11 +39,10 @@ class ModelRow(QPushButton):
         self.model = model
         self.setObjectName("modelRow")
         self.setProperty("kind", "row")
-        self._title = QLabel(model.name or PurePath(model.path).stem)
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title = ElidedLabel()
+        self._title.set_line(model.name or name_of_file(model.path))
         self._title.setFont(theme.font(theme.sizes.ui, 600))
-        self._facts = QLabel()
-        self._facts.setTextFormat(Qt.TextFormat.PlainText)
+        self._facts = ElidedLabel()
         self._facts.setProperty("level", "meta")
         self._error = QLabel()
         self._error.setObjectName("settingError")
@@ -63,10 +64,10 @@ class ModelRow(QPushButton):
         parts = [
             model.quantization,
             i18n.bytes_text(model.size_bytes) if model.size_bytes else "",
-            PurePath(model.path).name if model.name else str(PurePath(model.path).parent),
+            _place(model),
         ]
-        self._facts.setText(" · ".join(part for part in parts if part))
-        self.setAccessibleName(f"{self._title.text()}, {self._facts.text()}")
+        self._facts.set_line(" · ".join(part for part in parts if part))
+        self.setAccessibleName(f"{self._title.line}, {self._facts.line}")
 
     def set_current(self, is_current: bool) -> None:
         """Mark the model that is loaded."""
@@ -81,6 +82,14 @@ class ModelRow(QPushButton):
     def sizeHint(self) -> QSize:
         """As much as the labels want; a button by itself would only count its own text."""
         return self._row.sizeHint()
+
+
+def _place(model: RecentModel) -> str:
+    """The file, or its folder where the title is the file's name already."""
+    path = PurePath(model.path)
+    if name_of_file(model.path) != path.stem:
+        return "Ollama"
+    return path.name if model.name else str(path.parent)
 
 
 class ModelPicker(Popup):
@@ -182,7 +191,7 @@ class ModelPicker(Popup):
         self._bar.setValue(round(1000 * status.fraction))
         self._loading.setText(
             self.tr("Loading {0} · {1}").format(
-                PurePath(status.model_path or "").stem[:40], i18n.percent(status.fraction)
+                name_of_file(status.model_path or "")[:40], i18n.percent(status.fraction)
             )
         )
 

@@ -88,6 +88,16 @@ def content_digest(path: Path) -> str | None:
     return match[1] if match else None
 
 
+def ollama_label(path: Path) -> str | None:
+    """What Ollama calls a file of its store, by the first manifest that names it; None for other files."""
+    digest = content_digest(path)
+    if digest is None or path.parent.name != "blobs":
+        return None
+    store = Store(Source.OLLAMA, path.parent.parent)
+    labels = (one.label for one in _look_into_ollama(store).candidates if one.path.name == path.name)
+    return next(labels, None)
+
+
 def _hub_cache(environment: Mapping[str, str], home: Path) -> Path:
     if explicit := environment.get("HF_HUB_CACHE") or environment.get("HUGGINGFACE_HUB_CACHE"):
         return Path(explicit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
@@ -186,6 +187,28 @@ def test_models_that_were_loaded_are_offered_again(start_desk, qtbot):
     assert "/models/a.gguf" in rows
     assert "/models/b.gguf" in rows
     assert desk.program.store.current.last_model == desk.program.session.status.model_path
+
+
+def test_ollama_s_files_have_ollama_s_names_and_long_names_stay_in_the_list(start_desk, qtbot, tmp_path):
+    digest = "0123456789abcdef" * 4
+    blob = tmp_path / "blobs" / f"sha256-{digest}"
+    manifest = tmp_path / "manifests" / "registry.ollama.ai" / "library" / "llama3" / "8b"
+    for file in (blob, manifest):
+        file.parent.mkdir(parents=True)
+    blob.write_bytes(b"")
+    layer = {"mediaType": "application/vnd.ollama.image.model", "digest": f"sha256:{digest}"}
+    manifest.write_text(json.dumps({"layers": [layer]}), encoding="utf-8")
+    long = RecentModel(f"/models/{'long ' * 40}.gguf", "Long " * 40, "Q8_0", 1000)
+    desk = start_desk(preferences=Preferences(recent_models=(RecentModel(str(blob)), long)))
+    picker = desk.program.picker
+    picker.open_below(desk.program.top_bar.model)
+    rows = {row.model.path: row for row in picker.findChildren(QAbstractButton, "modelRow") if not row.isHidden()}
+    assert rows[str(blob)].accessibleName() == "llama3:8b, Ollama"
+    assert rows[long.path].width() <= rows[long.path].parentWidget().parentWidget().width()
+    picker.close()
+    desk.program.opener.open(str(blob))
+    qtbot.waitUntil(lambda: desk.engine.last(LoadModel).path == str(blob))
+    qtbot.waitUntil(lambda: desk.program.top_bar.model.accessibleDescription().startswith("llama3:8b"))
 
 
 def test_a_model_that_has_gone_is_no_longer_offered(start_desk, qtbot):

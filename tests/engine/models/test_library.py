@@ -14,7 +14,7 @@ import pytest
 
 from engine.errors import ErrorCode
 from engine.models.library import Library, Listing
-from engine.models.stores import Source, Store, known_stores
+from engine.models.stores import Source, Store, known_stores, ollama_label
 from tests.engine.models.raw_gguf import STRING, pair
 from tests.engine.models.raw_gguf import model as model_bytes
 
@@ -130,6 +130,17 @@ def write_ollama(root: Path, reference: str, content: bytes) -> Path:
     ]
     manifest.write_text(json.dumps({"schemaVersion": 2, "layers": layers}))
     return blob
+
+
+def test_what_ollama_calls_a_file(tmp_path: Path) -> None:
+    blob = write_ollama(tmp_path / "ollama", "registry.ollama.ai/library/llama3/8b", b"any")
+    other = write_ollama(tmp_path / "ollama", "hf.co/me/X-GGUF/Q4_K_M", b"other")
+    assert (ollama_label(blob), ollama_label(other)) == ("llama3:8b", "hf.co/me/X-GGUF:Q4_K_M")
+    nameless = blob.with_name("sha256-" + "0" * 64)
+    nameless.write_bytes(b"")
+    elsewhere = tmp_path / blob.name
+    elsewhere.write_bytes(b"")
+    assert [ollama_label(path) for path in (nameless, elsewhere, tmp_path / "m.gguf")] == [None] * 3
 
 
 def test_ollamas_models_go_by_their_manifests(tmp_path: Path) -> None:
