@@ -274,7 +274,7 @@ class Steering(QObject):
     # A full cache
 
     def _ask_how_to_go_on(self, go_on: Callable[[], object]) -> None:
-        facts = self._session.status.facts
+        facts = self._facts_as_set()
         if facts is None or self._dialog is not None or self._chat is None:
             return
         self._go_on_with = partial(self._go_on_in, self._chat, self._chat.open_chat.head.id, go_on)
@@ -286,13 +286,18 @@ class Steering(QObject):
         self._pricer.price(facts)
         dialog.open()
 
+    def _facts_as_set(self) -> ModelFacts | None:
+        """The loaded model with what it is set to, from which a way on starts; the engine fitted that to the cells."""
+        facts = self._session.status.facts
+        return None if facts is None else replace(facts, settings=self._setups.setup(facts.path).load)
+
     def _show_ways(self, facts: ModelFacts, plans: dict[Way, MemoryPlan | str]) -> None:
         if self._dialog is not None:
             usage: CacheUsage | None = self.cache_panel.facts.usage
             self._dialog.show_ways(ways_on(facts, usage, self._read_tps, plans), facts.n_ctx)
 
     def _on_priced(self, plans: dict[Way, MemoryPlan | str]) -> None:
-        facts = self._session.status.facts
+        facts = self._facts_as_set()
         if facts is not None:
             self._show_ways(facts, plans)
 

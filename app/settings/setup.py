@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -34,6 +34,15 @@ class Setup:
         if hasattr(self.load, name):
             return replace(self, load=replace(self.load, **{name: value}))
         return replace(self, policy=replace(self.policy, **{name: value}))
+
+    def with_changes(self, before: Setup, after: Setup) -> Setup:
+        """The same with every setting that differs between two others as it is in the second."""
+        changed = self
+        for old, new in ((before.load, after.load), (before.policy, after.policy)):
+            for one in fields(old):
+                if getattr(new, one.name) != getattr(old, one.name):
+                    changed = changed.changed(one.name, getattr(new, one.name))
+        return changed
 
 
 def setup_as_json(setup: Setup) -> dict[str, Any]:

@@ -50,6 +50,7 @@ class SetupPanel(QWidget):
         self._what_if = what_if
         self._translate = translate
         self._applied = Setup()
+        self._asked: Setup | None = None
         self._defaults: Defaults | None = None
         self._path: str | None = None
         self._facts: ModelFacts | None = None
@@ -124,7 +125,7 @@ class SetupPanel(QWidget):
         self.presets.command_wanted.connect(self.command_wanted)
         self.preview.largest_wanted.connect(lambda n_ctx: self.form.field("n_ctx").take(n_ctx))
         self._reset.clicked.connect(lambda: self.form.change(self._reset_setup()))
-        self._apply.clicked.connect(lambda: self.apply_requested.emit(self.form.setup))
+        self._apply.clicked.connect(self._on_apply)
         self._what_if.planned.connect(self._on_planned)
         self._what_if.refused.connect(self._on_refused)
         self._what_if.fit_found.connect(self._on_fit)
@@ -144,11 +145,16 @@ class SetupPanel(QWidget):
     def show_model(self, path: str | None, setup: Setup, defaults: Defaults | None = None) -> None:
         """A model file is there, or on its way, with a setup; None: there is none to plan for.
 
-        ``defaults``: what it is loaded with while nobody sets it, if that was found out.
+        ``defaults``: what it is loaded with while nobody sets it, if that was found out. What was changed in the fields
+        since then, as while it was loaded again, stays changed.
         """
-        self._path, self._applied, self._defaults = path, setup, defaults
+        shown = self.form.setup
+        wanted = setup.with_changes(self._asked or self._applied, shown) if path == self._path else setup
+        self._path, self._applied, self._defaults, self._asked = path, setup, defaults, None
         self.form.show_defaults(Setup(defaults.settings) if defaults is not None else Setup())
-        self.form.show_setup(setup)
+        if wanted != shown:
+            self.presets.show_changed(wanted)
+        self.form.show_setup(wanted)
         self._ask()
 
     def show_defaults(self, defaults: Defaults | None) -> None:
@@ -186,6 +192,10 @@ class SetupPanel(QWidget):
             self._what_if.forget()
             self.preview.show_plan(None)
         self._render()
+
+    def _on_apply(self) -> None:
+        self._asked = self.form.setup
+        self.apply_requested.emit(self._asked)
 
     def _on_edited(self, setup: Setup) -> None:
         self.presets.show_changed(setup)

@@ -12,7 +12,7 @@ from app.settings.setup import Setup
 from engine.cache.ways import Way
 from engine.errors import ErrorCode
 from engine.messages import CacheChanged, Failed, FinishReason, Generate, LoadModel, ModelLoaded
-from engine.settings import Policy, PolicySettings
+from engine.settings import LoadSettings, Policy, PolicySettings
 from tests.app.fake_engine import model_facts, usage
 from tests.app.steering_hand import dialog, loads
 
@@ -102,3 +102,17 @@ def test_what_was_chosen_for_one_chat_does_nothing_in_another(stopping_desk, qtb
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     assert desk.program.composer.text() == "not to be sent yet"
     assert desk.engine.request is request
+
+
+def test_what_a_way_is_priced_with_is_what_is_loaded(start_desk, planners, qtbot, tmp_path):
+    # The engine makes batches no larger than the cells, as in these facts; the next load has more cells.
+    asked = LoadSettings(n_ctx=2048, n_batch=1024, n_ubatch=640)
+    preferences = Preferences(setups={str(tmp_path / "Tiny-1B-Q4_K_M.gguf"): Setup(asked, STOP)})
+    desk = start_desk(preferences=preferences, answers_by_hand=True)
+    fill(desk, ask(desk, qtbot, "Hello"))
+    qtbot.waitUntil(lambda: dialog(desk) is not None)
+    qtbot.waitUntil(lambda: "MiB" in way(desk, Way.LARGER).accessibleName())
+    larger = next(one.settings for one in planners[0].asked if one.settings.n_ctx == 8192)
+    way(desk, Way.LARGER).click()
+    qtbot.waitUntil(lambda: len(loads(desk)) == 2)
+    assert loads(desk)[-1] == larger == replace(asked, n_ctx=8192)

@@ -201,6 +201,35 @@ def test_a_reload_says_how_long_it_takes(made):
     assert "about" not in label(panel, "applyNote")
 
 
+def test_what_is_changed_while_the_model_is_loaded_again_stays_changed(made):
+    panel, _ = made
+    change(panel, n_ctx=2048)
+    button(panel, "applyButton").click()
+    change(panel, n_sink=9)
+    applied = Setup(LoadSettings(n_ctx=2048))
+    panel.show_model(PATH, applied)
+    assert panel.applied == applied
+    assert panel.setup == applied.changed("n_sink", 9)
+    assert button(panel, "applyButton").isEnabled()
+
+
+def test_a_reload_that_failed_takes_back_what_was_asked_and_no_more(made):
+    panel, _ = made
+    change(panel, n_ctx=2048)
+    button(panel, "applyButton").click()
+    change(panel, n_sink=9)
+    panel.show_model(PATH, Setup())
+    assert panel.setup == Setup().changed("n_sink", 9)
+
+
+def test_another_model_has_fields_and_a_preset_of_its_own(made):
+    panel, _ = made
+    button(panel, "presetButton").menu().actions()[0].trigger()
+    panel.show_model("/models/other.gguf", Setup())
+    assert panel.setup == Setup()
+    assert button(panel, "presetButton").text() == "Presets"
+
+
 def test_reset_goes_back_to_what_is_in_force(made):
     panel, _ = made
     change(panel, n_ctx=2048, n_sink=9)
