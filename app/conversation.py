@@ -41,6 +41,7 @@ class Conversation:
         self._dirty: set[int] = set()
         self._rechosen: set[int] = set()
         self._deleted: set[int] = set()
+        self._touched: set[int] = set()
         self._answer: _Answer | None = None
         self._read(turns)
 
@@ -203,6 +204,7 @@ class Conversation:
         self._deleted |= gone
         self._dirty -= gone
         self._rechosen -= gone
+        self._touched -= gone
         versions = self._versions[parent]
         if versions:
             self._choose(parent, versions[-1] if self._chosen.get(parent) in gone else self._chosen[parent])
@@ -223,16 +225,18 @@ class Conversation:
 
     def take_changes(self) -> Changes:
         """What changed since this was last asked; an answer under way as far as it has come."""
+        touched = self._touched - self._dirty
         kept = {turn_id: self._as_kept(self._all[turn_id]) for turn_id in sorted(self._dirty | self._rechosen)}
+        known = tuple(self._as_kept(self._all[turn_id]) for turn_id in sorted(touched))
         saved = tuple(turn for turn_id, turn in kept.items() if turn_id in self._dirty)
         chosen = tuple((turn_id, turn.is_chosen) for turn_id, turn in kept.items() if turn_id not in self._dirty)
         deleted = tuple(sorted(self._deleted))
-        self._dirty, self._rechosen, self._deleted = set(), set(), set()
-        return Changes(saved, deleted, chosen)
+        self._dirty, self._rechosen, self._deleted, self._touched = set(), set(), set(), set()
+        return Changes(saved, deleted, chosen, known)
 
     def can_take_in(self) -> bool:
         """Whether no word of this window is on its way: nothing is being answered, and all changes were taken."""
-        return self._answer is None and not (self._dirty or self._rechosen or self._deleted)
+        return self._answer is None and not (self._dirty or self._rechosen or self._deleted or self._touched)
 
     def take_in(self, turns: Iterable[Turn]) -> bool:
         """Go on from what is kept, where another window may have written; whether that is anything new."""
@@ -245,8 +249,8 @@ class Conversation:
         return True
 
     def touch_all(self) -> None:
-        """Count every turn as changed: the file it was kept in is a new one."""
-        self._dirty |= set(self._all)
+        """Count every turn as one that may not be kept: the file it was in is a new one."""
+        self._touched |= set(self._all)
 
     def kept_turns(self) -> tuple[Turn, ...]:
         """All turns of all versions."""

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.chat_session import ChatSession
 from app.conversations.files import Imported, add_chats, export_chats
-from app.conversations.records import ChatLine, Hit, Preset, WholeChat
+from app.conversations.records import Changes, Chat, ChatLine, Hit, Preset, WholeChat
 from app.conversations.schema import FromTheFutureError
 from app.conversations.store import ChatStore
 from app.conversations.writer import ChatWriter, Job, StoreProblem, StoreProblemKind
@@ -174,13 +174,11 @@ class ChatKeeper(QObject):
             return
         conversation = chat.conversation
         head, changes = chat.present_head(), conversation.take_changes()
-        if not conversation.kept_turns() and not head.draft.strip():
-            # A draft that was taken back leaves nothing.
-            chat.kept_head = None
-            self._write(lambda store: store.delete(head.id))
-            return
         before, chat.kept_head = chat.kept_head, head
         if before == head and not changes:
+            return
+        if not conversation.kept_turns() and not head.draft.strip():
+            self._save_nothing(chat, head, changes, before)
             return
         looks_other = before is None or (before.title, before.changed) != (head.title, head.changed)
 
@@ -191,6 +189,20 @@ class ChatKeeper(QObject):
                 self._on_touched()
 
         self._write(lambda store: store.save(head, changes, before), done, looks_other=looks_other)
+
+    def _save_nothing(self, chat: OpenChat, head: Chat, changes: Changes, before: Chat | None) -> None:
+        """A draft that was taken back, or messages that were all deleted, leave nothing but what another window said."""
+        chat.kept_head = None
+
+        def save(store: ChatStore) -> bool:
+            store.save(head, changes, before)
+            return store.delete_empty(head.id)
+
+        def done(is_gone: object) -> None:
+            if not is_gone and chat.kept_head is None:
+                chat.kept_head = head
+
+        self._write(save, done)
 
     def _write(self, job: Job, done: Callable[[object], object] | None = None, *, looks_other: bool = True) -> None:
         self._n_in_flight += 1

@@ -132,6 +132,14 @@ class ChatStore:
         """Take a chat out of sight; it can be restored until it is purged."""
         self._connection.execute("UPDATE chat SET deleted = ? WHERE id = ?", (time.time(), chat_id))
 
+    def delete_empty(self, chat_id: str) -> bool:
+        """Delete a chat in which nothing is said; whether that is so."""
+        empty = "NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.number)"
+        deleted = self._connection.execute(
+            f"UPDATE chat SET deleted = ? WHERE id = ? AND {empty}", (time.time(), chat_id)
+        )
+        return deleted.rowcount > 0
+
     def restore(self, chat_id: str) -> None:
         """Undo a deletion."""
         self._connection.execute("UPDATE chat SET deleted = NULL WHERE id = ?", (chat_id,))
@@ -232,7 +240,8 @@ class ChatStore:
         low, high = _places(number)
         newest = "SELECT max(place) FROM message WHERE place BETWEEN ? AND ?"
         last = self._connection.execute(newest, (low, high)).fetchone()[0] or low
-        for turn in changes.saved:
+        lost = tuple(turn for turn in changes.known if not self._has(number, turn))
+        for turn in sorted((*lost, *changes.saved), key=lambda turn: turn.id):
             if last >= high:
                 raise ValueError("A chat can't have more than a million messages.")
             last += self._save_turn(number, last + 1, turn)
@@ -269,6 +278,14 @@ class ChatStore:
         )
         index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)
         return int(row["number"]), False
+
+    def _has(self, number: int, turn: Turn) -> bool:
+        """Whether all that a turn says is there."""
+        row = self._connection.execute(
+            "SELECT text, reasoning FROM message WHERE chat = ? AND id = ?", (number, turn.id)
+        ).fetchone()
+        said = (clean(turn.own_text), clean(turn.message.reasoning))
+        return row is not None and all(have.startswith(one) for have, one in zip(row, said, strict=True))
 
     def _save_turn(self, number: int, place: int, turn: Turn) -> int:
         """Write a turn where it is, or at a new place; how many places were taken."""

@@ -178,6 +178,17 @@ def test_a_message_is_deleted_and_brought_back(start_desk, qtbot, tmp_path):
     qtbot.waitUntil(lambda: len(kept(tmp_path)[0].turns) == 4)
 
 
+def test_messages_that_were_all_deleted_do_not_come_back_with_the_next_one(start_desk, qtbot, tmp_path):
+    fill(tmp_path, small("a", "T", "one", "two"))
+    desk = start_desk()
+    desk.program.desk.open("a")
+    press(desk, 0, Action.DELETE)
+    qtbot.waitUntil(lambda: titles(desk) == [])
+    say(desk, qtbot, "three")
+    qtbot.waitUntil(lambda: [len(chat.turns) for chat in kept(tmp_path)] == [2])
+    assert kept(tmp_path)[0].turns[0].message.text == "three"
+
+
 def test_a_chat_begins_as_another_does(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "Title", "one", "two", "three", "four"))
     desk = start_desk()

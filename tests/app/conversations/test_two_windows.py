@@ -151,6 +151,20 @@ def test_a_chat_that_is_deleted_elsewhere_is_told_and_can_go_on(windows, qtbot, 
     qtbot.waitUntil(shows(two, lambda: titles(two) == ["T"]))
 
 
+def test_deleting_all_messages_here_leaves_what_was_said_there(windows, qtbot, tmp_path):
+    one, two = windows
+    two.send("From two")
+    two.engine.stream("Some words")
+    qtbot.waitUntil(lambda: len(kept(tmp_path)[0].turns) == 4)
+    # This window has not seen them yet.
+    press(one, 0, Action.DELETE)
+    qtbot.waitUntil(lambda: [len(chat.turns) for chat in kept(tmp_path)] == [2])
+    qtbot.waitUntil(shows(one, lambda: texts(one) == ["From two", "Some words"]))
+    two.engine.finish(text="Some words")
+    qtbot.waitUntil(lambda: kept(tmp_path)[0].turns[-1].state is TurnState.DONE)
+    assert [one.message.text for one in kept(tmp_path)[0].turns] == ["From two", "Some words"]
+
+
 def test_who_reads_further_up_goes_on_reading(windows, qtbot):
     one, two = windows
     for number in range(12):
@@ -176,6 +190,26 @@ def test_a_file_that_another_window_put_aside_costs_no_word(windows, qtbot, tmp_
     two.program.desk.others.look()
     qtbot.waitUntil(lambda: two.notices() != [])
     qtbot.waitUntil(lambda: [len(chat.turns) for chat in kept(tmp_path)] == [6])
+
+
+@pytest.mark.expected_log("chats: exchanged")
+def test_who_knows_less_of_an_answer_does_not_undo_it_in_a_new_file(windows, qtbot, tmp_path):
+    one, two = windows
+    two.send("Question")
+    two.engine.stream("Some ")
+    qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Some "))
+    two.engine.stream("words")
+    two.engine.finish(text="Some words")
+    qtbot.waitUntil(lambda: kept(tmp_path)[0].turns[-1].message.text == "Some words")
+    for name in ("chats.db", "chats.db-wal", "chats.db-shm"):
+        (tmp_path / name).rename(tmp_path / f"aside-{name}")
+    for desk in (two, one):
+        desk.program.desk.keeper.when_kept(lambda: None)
+        qtbot.waitUntil(lambda desk=desk: desk.notices() != [])
+        qtbot.waitUntil(lambda: kept(tmp_path) != [] and len(kept(tmp_path)[0].turns) == 4)
+        qtbot.waitUntil(lambda desk=desk: desk.program.desk.keeper.is_idle)
+    assert [one.message.text for one in kept(tmp_path)[0].turns] == ["one", "two", "Question", "Some words"]
+    qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Some words"))
 
 
 def test_only_what_changed_is_written(tmp_path):

@@ -307,8 +307,11 @@ def test_of_two_windows_that_meet_the_damage_one_brings_over(tmp_path, monkeypat
     overwrite(path, range(1))
     listener = Listener()
     writers = [ChatWriter(path, listener) for _ in range(2)]
+    done = [threading.Event() for _ in writers]
     for n, writer in enumerate(writers):
-        writer.do(lambda store, n=n: store.save(Chat(f"new{n}", "T"), Changes((turn(1, "after the damage"),))))
+        job = lambda store, n=n: store.save(Chat(f"new{n}", "T"), Changes((turn(1, "after the damage"),)))  # noqa: E731
+        writer.do(job, lambda _, n=n: done[n].set())
+    assert [one.wait(10) for one in done] == [True, True]
     assert [writer.close() for writer in writers] == [True, True]
     assert [one.kind for one in listener.problems] == [StoreProblemKind.DAMAGED]
     assert counted(path) == (61, 59 * 20 + 2)
