@@ -250,7 +250,7 @@ class Steering(QObject):
         # A message that is too long is back where it was typed.
         is_too_long = event.code is ErrorCode.PROMPT_TOO_LONG
         if is_too_long and self._composer is not None and self._policy() is Policy.STOP:
-            self._ask_how_to_go_on(self._composer.send)
+            self._ask_how_to_go_on(self._composer.send, is_too_long=True)
 
     def _on_loaded(self, facts: ModelFacts) -> None:
         self.settings_panel.show_costs(None, self._read_tps)
@@ -273,13 +273,13 @@ class Steering(QObject):
 
     # A full cache
 
-    def _ask_how_to_go_on(self, go_on: Callable[[], object]) -> None:
+    def _ask_how_to_go_on(self, go_on: Callable[[], object], *, is_too_long: bool = False) -> None:
         facts = self._facts_as_set()
         if facts is None or self._dialog is not None or self._chat is None:
             return
         self._go_on_with = partial(self._go_on_in, self._chat, self._chat.open_chat.head.id, go_on)
         window = self._notices.window() if self._notices is not None else None
-        self._dialog = dialog = FullDialog(self._theme, self._translate, window)
+        self._dialog = dialog = FullDialog(self._theme, self._translate, window, is_too_long=is_too_long)
         dialog.way_chosen.connect(self._go_on)
         dialog.finished.connect(self._on_dialog_finished)
         self._show_ways(facts, {})

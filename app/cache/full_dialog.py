@@ -73,19 +73,29 @@ class WayButton(QPushButton):
 
 
 class FullDialog(QDialog):
-    """``way_chosen`` carries a WayOn. Esc leaves everything as it is."""
+    """``way_chosen`` carries a WayOn. Esc leaves everything as it is. ``is_too_long``: the cache is not full, but what was
+    to be sent has no room in it."""
 
     way_chosen = Signal(object)
 
-    def __init__(self, theme: Theme, translate: Callable[[str], str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        translate: Callable[[str], str],
+        parent: QWidget | None = None,
+        *,
+        is_too_long: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("cacheFullDialog")
+        self._is_too_long = is_too_long
         self._translate = translate
         self._ways: tuple[WayOn, ...] = ()
         self._n_cells = 0
         self._title = QLabel()
         self._title.setProperty("level", "title")
         self._words = QLabel()
+        self._words.setObjectName("fullWords")
         self._words.setWordWrap(True)
         self._words.setProperty("level", "row")
         self._buttons = {way: WayButton(way, theme) for way in Way}
@@ -115,17 +125,22 @@ class FullDialog(QDialog):
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
-        self.setWindowTitle(self.tr("The cache is full"))
-        self._title.setText(self.tr("The cache is full"))
+        title = self.tr("Too long for the cache") if self._is_too_long else self.tr("The cache is full")
+        self.setWindowTitle(title)
+        self._title.setText(title)
         self._leave.setText(self.tr("Leave it as it is"))
         self._leave.setToolTip(self.tr("The chat stays; a new chat starts with an empty cache"))
         self._render()
 
     def _render(self) -> None:
         n_cells = i18n.number(self._n_cells)
-        self._words.setText(
-            self.tr("All {0} cells are in use, and the policy says to stop. How shall it go on?").format(n_cells)
-        )
+        if self._is_too_long:
+            words = self.tr(
+                "The chat with this message takes more than {0} cells, and the policy says to stop. How shall it go on?"
+            )
+        else:
+            words = self.tr("All {0} cells are in use, and the policy says to stop. How shall it go on?")
+        self._words.setText(words.format(n_cells))
         for way in self._ways:
             title, words = self._way_words(way)
             if way.obstacle is not None:
@@ -162,6 +177,7 @@ class FullDialog(QDialog):
             Obstacle.TRAINED_LENGTH: self.tr(
                 "The window is as long as the texts the model was trained on. RoPE scaling can stretch it."
             ),
+            Obstacle.NO_KV: self.tr("This model keeps a state instead of K and V."),
             Obstacle.NO_SMALLER_TYPE: self.tr("K and V are in the smallest type that is worth using already."),
             Obstacle.DOES_NOT_FIT: self.tr("There is too little free memory for it."),
             Obstacle.REFUSED: self._translate(way.refusal),

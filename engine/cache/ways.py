@@ -32,6 +32,8 @@ class Obstacle(StrEnum):
     """The model's memory can't give single tokens up."""
     TRAINED_LENGTH = "trained_length"
     """The context is as long as the texts the model was trained on."""
+    NO_KV = "no_kv"
+    """There is nothing that a smaller type of K and V would make smaller."""
     NO_SMALLER_TYPE = "no_smaller_type"
     DOES_NOT_FIT = "does_not_fit"
     REFUSED = "refused"
@@ -86,7 +88,8 @@ def ways_on(
         if way in loads:
             ways.append(_load_way(facts, way, loads[way], plans.get(way), reload_seconds(facts, usage, read_tps)))
         elif way is Way.SMALLER_TYPE and _smaller_type(facts) is None:
-            ways.append(WayOn(way, obstacle=Obstacle.NO_SMALLER_TYPE))
+            obstacle = Obstacle.NO_SMALLER_TYPE if facts.kv_bytes_per_token > 0 else Obstacle.NO_KV
+            ways.append(WayOn(way, obstacle=obstacle))
         else:
             ways.append(WayOn(way, obstacle=Obstacle.TRAINED_LENGTH))
     return tuple(ways)
@@ -118,7 +121,9 @@ def reload_seconds(facts: ModelFacts, usage: CacheUsage | None, read_tps: float 
 
 
 def _smaller_type(facts: ModelFacts) -> CacheType | None:
-    """About half of what the larger of K and V takes now."""
+    """About half of what the larger of K and V takes now; None where there is none, or no K and V."""
+    if facts.kv_bytes_per_token <= 0:
+        return None
     types = (facts.settings.type_k, facts.settings.type_v)
     if not all(kind.is_quantized for kind in types):
         return CacheType.Q8_0

@@ -1703,12 +1703,20 @@
         <translation>缓存已满</translation>
     </message>
     <message>
+        <source>Too long for the cache</source>
+        <translation>缓存放不下</translation>
+    </message>
+    <message>
         <source>Leave it as it is</source>
         <translation>保持原样</translation>
     </message>
     <message>
         <source>The chat stays; a new chat starts with an empty cache</source>
         <translation>对话保留；新对话从空缓存开始</translation>
+    </message>
+    <message>
+        <source>The chat with this message takes more than {0} cells, and the policy says to stop. How shall it go on?</source>
+        <translation>加上这条消息，对话超过了 {0} 个单元，而策略要求停止。要如何继续？</translation>
     </message>
     <message>
         <source>All {0} cells are in use, and the policy says to stop. How shall it go on?</source>
@@ -1753,6 +1761,10 @@
     <message>
         <source>The window is as long as the texts the model was trained on. RoPE scaling can stretch it.</source>
         <translation>窗口已达到模型训练文本的长度。RoPE 缩放可以拉伸它。</translation>
+    </message>
+    <message>
+        <source>This model keeps a state instead of K and V.</source>
+        <translation>此模型保存的是状态，而不是 K 和 V。</translation>
     </message>
     <message>
         <source>K and V are in the smallest type that is worth using already.</source>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
 
 from app.settings.preferences import Preferences
 from app.settings.setup import Setup
@@ -72,6 +72,8 @@ def test_a_message_that_is_too_long_for_a_chat_that_stops_by_itself_asks_too(sta
     request = ask(desk, qtbot, "A long message")
     desk.engine.post(Failed(request.request_id, ErrorCode.PROMPT_TOO_LONG, "Too long by 7 tokens."))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
+    said = dialog(desk).findChild(QLabel, "fullWords").text()
+    assert said.startswith("The chat with this message takes more than 4,096 cells"), "they are not in use"
 
 
 def test_a_chat_that_was_left_asks_nothing_of_the_one_that_is_open(stopping_desk, qtbot):

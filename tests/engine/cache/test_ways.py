@@ -82,6 +82,12 @@ def test_no_way_leads_beyond_the_trained_length() -> None:
     assert loads_to_plan(replace(facts, n_ctx_train=0))[Way.LARGER].n_ctx == 10240, "nobody knows"
 
 
+def test_without_k_and_v_no_type_makes_anything_smaller() -> None:
+    facts = replace(FACTS, kv_bytes_per_token=0.0)
+    assert Way.SMALLER_TYPE not in loads_to_plan(facts)
+    assert by_way(facts)[Way.SMALLER_TYPE].obstacle is Obstacle.NO_KV
+
+
 def test_the_next_smaller_type_is_that_of_the_larger_of_both() -> None:
     settings = LoadSettings(n_ctx=2048, type_k=CacheType.Q8_0, type_v=CacheType.F16)
     load = loads_to_plan(replace(FACTS, settings=settings))[Way.SMALLER_TYPE]
