@@ -172,7 +172,7 @@ def _sentences(tree: ast.AST) -> Iterator[str]:
     text = _text_of(tree)
     if text is not None:
         sentence = re.sub(r"\{\w*\}", "{}", text)
-        is_begun = sentence[:1].isupper() or sentence.startswith(("“", "{", "llama.cpp "))
+        is_begun = sentence[:1].isupper() or sentence.startswith(("“", "{", "llama.cpp"))
         is_sentence = sentence.endswith(".") and is_begun
         if is_sentence and len(re.findall(r"\w+ ", sentence)) >= FEWEST_WORDS:
             yield sentence

@@ -41,6 +41,7 @@ class DownloadsPage(QWidget):
         self._problems: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
         self._list = CardList()
+        self.setFocusProxy(self._list)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 16, 12, 16)
         column.addWidget(self._list)

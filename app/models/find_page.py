@@ -64,6 +64,7 @@ class FindPage(QWidget):
         self.field = QLineEdit()
         self.field.setObjectName("modelSearch")
         self.field.setClearButtonEnabled(True)
+        self.setFocusProxy(self.field)
         self.field.returnPressed.connect(self._ask)
         self._go = QPushButton()
         self._go.setObjectName("searchModels")

@@ -66,6 +66,7 @@ class LibraryPage(QWidget):
         row.addWidget(self._filter, 1)
         row.addWidget(self._add)
         row.addWidget(self._open)
+        self.setFocusProxy(self._filter)
         self._list = CardList()
         self._list.more_wanted.connect(self._show_more)
         column = QVBoxLayout(self)

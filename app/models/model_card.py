@@ -157,6 +157,8 @@ class CardList(QScrollArea):
                 self._column.insertWidget(index, card)
                 card.show()
                 before = card.follow(before)
+            if before is not None:
+                QWidget.setTabOrder(before, self._more)
         self._more.setText(self.tr("Show {0} more").format(i18n.number(min(n_left_out, CARDS_AT_ONCE))))
         self._more.setToolTip(self.tr("{0} are not shown yet").format(i18n.number(n_left_out)))
         self._more.setVisible(n_left_out > 0)

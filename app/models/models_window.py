@@ -39,6 +39,7 @@ class ModelsWindow(QDialog):
             # Pages take the words of a new language after their window.
             page.windowTitleChanged.connect(self._name_tabs)
         self._n_active = 0
+        self._tabs.currentChanged.connect(self._on_page)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(self._tabs)
@@ -49,6 +50,11 @@ class ModelsWindow(QDialog):
         self._tabs.setCurrentWidget(page)
         self.show()
         self.activateWindow()
+
+    def _on_page(self, index: int) -> None:
+        """The keyboard begins where the page does; on the tabs it stays, to go on from one to the next."""
+        if index >= 0 and not self._tabs.tabBar().hasFocus():
+            self._pages[index].setFocus()
 
     def set_n_active(self, n_active: int) -> None:
         """How many downloads are on their way: the tab says so."""

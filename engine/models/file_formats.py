@@ -34,7 +34,11 @@ def regular_file_bytes(path: Path) -> int:
         )
     if not stat.S_ISREG(status.st_mode):
         # Opening a pipe or a device could block for ever.
-        raise unreadable(path, "it is a pipe or a device, not a file", f"mode {status.st_mode:o}")
+        raise EngineError(
+            ErrorCode.MODEL_UNREADABLE,
+            f"“{path.name}” is a pipe or a device, not a file. Choose the .gguf file itself.",
+            f"{path}: mode {status.st_mode:o}",
+        )
     return status.st_size
 
 
@@ -62,30 +66,48 @@ def refuse_other_formats(name: str, start: bytes) -> None:
         )
     raise EngineError(
         ErrorCode.MODEL_NOT_GGUF,
-        f"“{name}” is not a GGUF model: {_what_it_is(start)}",
+        _what_it_is(name, start),
         f"it starts with {start[:32]!r}",
     )
 
 
-def _what_it_is(start: bytes) -> str:
+def _what_it_is(name: str, start: bytes) -> str:
+    # Whole sentences: pieces of them can't be translated.
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if text.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<script")):
-        return "it is a web page, often a login or error page. Sign in and download the model again."
+        return (
+            f"“{name}” is not a GGUF model: it is a web page, often a login or error page. "
+            "Sign in and download the model again."
+        )
     if text.startswith(b"version https://git-lfs"):
-        return "it is a git-lfs pointer, which only stands for the file. Run “git lfs pull”."
+        return (
+            f"“{name}” is not a GGUF model: it is a git-lfs pointer, which only stands for the file. "
+            "Run “git lfs pull”."
+        )
     if text.startswith(b"{"):
-        return "it is JSON: settings, or a server's error message. Choose the .gguf file."
+        return (
+            f"“{name}” is not a GGUF model: it is JSON: settings, or a server's error message. Choose the .gguf file."
+        )
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32:
-        return "it is a safetensors file. Look for the model's GGUF version."
+        return f"“{name}” is not a GGUF model: it is a safetensors file. Look for the model's GGUF version."
     if start.startswith(b"PK"):
-        return "it is a zip archive or a PyTorch checkpoint. Look for the model's GGUF version."
+        return (
+            f"“{name}” is not a GGUF model: it is a zip archive or a PyTorch checkpoint. "
+            "Look for the model's GGUF version."
+        )
     if start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        return "it is a Python pickle, which can run programs. Look for the model's GGUF version."
+        return (
+            f"“{name}” is not a GGUF model: it is a Python pickle, which can run programs. "
+            "Look for the model's GGUF version."
+        )
     if start.startswith(_ARCHIVES):
-        return "it is a compressed archive. Unpack it first."
+        return f"“{name}” is not a GGUF model: it is a compressed archive. Unpack it first."
     if not start.strip(b"\0"):
-        return "its beginning is blank, as in an unfinished download. Download it again."
-    return "it begins with something else. Choose a file that ends in .gguf, or download it again."
+        return f"“{name}” is not a GGUF model: its beginning is blank, as in an unfinished download. Download it again."
+    return (
+        f"“{name}” is not a GGUF model: it begins with something else. "
+        "Choose a file that ends in .gguf, or download it again."
+    )
 
 
 def unreadable(path: Path, why: str, detail: str) -> EngineError:

@@ -145,16 +145,14 @@ class _HeaderReader:
         if version in SUPPORTED_VERSIONS:
             return version
         if version & 0xFFFF == 0 and version != 0:
-            problem = "is stored for big-endian machines. Download its little-endian version instead"
+            problem = f"“{self._name}” is stored for big-endian machines. Download its little-endian version instead."
         elif version == 1:
-            problem = "is in the first GGUF format, which is no longer read. Download a newer file"
+            problem = f"“{self._name}” is in the first GGUF format, which is no longer read. Download a newer file."
         elif version > max(SUPPORTED_VERSIONS):
-            problem = "is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it"
+            problem = f"“{self._name}” is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it."
         else:
             raise self._damaged(f"GGUF version {version}")
-        raise EngineError(
-            ErrorCode.MODEL_VERSION_UNSUPPORTED, f"“{self._name}” {problem}.", f"GGUF version {version:#x}"
-        )
+        raise EngineError(ErrorCode.MODEL_VERSION_UNSUPPORTED, problem, f"GGUF version {version:#x}")
 
     def _read_pairs(self, count: int) -> dict[str, MetadataValue]:
         metadata: dict[str, MetadataValue] = {}

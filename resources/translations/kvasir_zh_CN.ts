@@ -1257,6 +1257,14 @@
         <translation>llama.cpp 在测量这些设置时停止了，因此用它们加载也会停止。请选择其他设置。</translation>
     </message>
     <message>
+        <source>llama.cpp&apos;s CPU code is missing or can&apos;t be loaded: install Kvasir again.</source>
+        <translation>llama.cpp 的 CPU 代码缺失或无法加载：请重新安装 Kvasir。</translation>
+    </message>
+    <message>
+        <source>llama.cpp&apos;s libraries are missing: install Kvasir again.</source>
+        <translation>llama.cpp 的库缺失：请重新安装 Kvasir。</translation>
+    </message>
+    <message>
         <source>{} Kvasir uses the {} form instead; answers may be worse than the model can do.</source>
         <translation>{} Kvasir 改用 {} 格式；回答可能不如模型应有的水平。</translation>
     </message>
@@ -1337,6 +1345,10 @@
         <translation>“{}”是文件夹。请选择其中的 .gguf 文件。</translation>
     </message>
     <message>
+        <source>“{}” is a pipe or a device, not a file. Choose the .gguf file itself.</source>
+        <translation>“{}”是管道或设备，不是文件。请选择 .gguf 文件本身。</translation>
+    </message>
+    <message>
         <source>“{}” is an embedding model, which turns text into numbers. Choose a model that chats.</source>
         <translation>“{}”是把文字变成数字的嵌入模型。请选择能对话的模型。</translation>
     </message>
@@ -1355,6 +1367,14 @@
     <message>
         <source>“{}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.</source>
         <translation>“{}”是比 GGUF 更旧的格式，已不再支持。请下载 .gguf 格式的模型。</translation>
+    </message>
+    <message>
+        <source>“{}” is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it.</source>
+        <translation>“{}”的 GGUF 格式比这个 Kvasir 能读取的更新。请更新 Kvasir 后使用。</translation>
+    </message>
+    <message>
+        <source>“{}” is in the first GGUF format, which is no longer read. Download a newer file.</source>
+        <translation>“{}”是第一版 GGUF 格式，已不再支持读取。请下载较新的文件。</translation>
     </message>
     <message>
         <source>“{}” is incomplete: it ends too early, as in a broken download. Download it again.</source>
@@ -1377,12 +1397,52 @@
         <translation>“{}”不是模型名称：请写成“所有者/名称”，或粘贴其页面地址。</translation>
     </message>
     <message>
+        <source>“{}” is not a GGUF model: it begins with something else. Choose a file that ends in .gguf, or download it again.</source>
+        <translation>“{}”不是 GGUF 模型：它的开头是别的内容。请选择以 .gguf 结尾的文件，或重新下载。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: it is JSON: settings, or a server&apos;s error message. Choose the .gguf file.</source>
+        <translation>“{}”不是 GGUF 模型：它是 JSON，即设置或服务器的错误消息。请选择 .gguf 文件。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: it is a Python pickle, which can run programs. Look for the model&apos;s GGUF version.</source>
+        <translation>“{}”不是 GGUF 模型：它是 Python pickle 文件，可能会运行程序。请查找该模型的 GGUF 版本。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: it is a compressed archive. Unpack it first.</source>
+        <translation>“{}”不是 GGUF 模型：它是压缩包。请先解压。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: it is a git-lfs pointer, which only stands for the file. Run “git lfs pull”.</source>
+        <translation>“{}”不是 GGUF 模型：它是 git-lfs 指针，只是文件的占位。请运行“git lfs pull”。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: it is a safetensors file. Look for the model&apos;s GGUF version.</source>
+        <translation>“{}”不是 GGUF 模型：它是 safetensors 文件。请查找该模型的 GGUF 版本。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: it is a web page, often a login or error page. Sign in and download the model again.</source>
+        <translation>“{}”不是 GGUF 模型：它是网页，多半是登录页或错误页。请登录后重新下载模型。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: it is a zip archive or a PyTorch checkpoint. Look for the model&apos;s GGUF version.</source>
+        <translation>“{}”不是 GGUF 模型：它是 zip 压缩包或 PyTorch 检查点。请查找该模型的 GGUF 版本。</translation>
+    </message>
+    <message>
+        <source>“{}” is not a GGUF model: its beginning is blank, as in an unfinished download. Download it again.</source>
+        <translation>“{}”不是 GGUF 模型：它的开头是空白，像是未完成的下载。请重新下载。</translation>
+    </message>
+    <message>
         <source>“{}” is not on {}, or it is private: check its name, or enter an access token that opens it.</source>
         <translation>“{}”不在 {} 上，或是私有的：请检查名称，或输入有权访问的令牌。</translation>
     </message>
     <message>
         <source>“{}” is one of {} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{}.gguf”.</source>
         <translation>“{}”是模型的 {} 个文件之一，但被改名了。请恢复原名，其结尾为“-0000N-of-{}.gguf”。</translation>
+    </message>
+    <message>
+        <source>“{}” is stored for big-endian machines. Download its little-endian version instead.</source>
+        <translation>“{}”是为大端序机器存储的。请改为下载它的小端序版本。</translation>
     </message>
     <message>
         <source>“{}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization.</source>

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QApplication
 from app import i18n
 from app.i18n import EngineWords, Languages, fill, system_language
 from app.source_texts import ENGINE_SENTENCES
-from engine.errors import ErrorCode
+from engine.errors import EngineError, ErrorCode
 from engine.messages import Failed
+from engine.models.file_formats import refuse_other_formats
 from tools import translations
 
 
@@ -109,6 +110,28 @@ def test_what_the_engine_says_is_translated_with_its_names_and_numbers(languages
         assert "Without" not in words.translate(f"{why} {grows}")
         assert words.translate(f"{why} {grows}").endswith("计算缓冲区随上下文窗口增长：占用 1.0 GiB。")
     assert words.translate("Never heard of this.") == "Never heard of this."
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"<html>",
+        b"version https://git-lfs",
+        b"{}",
+        b"\x08" + bytes(7) + b"{",
+        b"PK",
+        b"\x80\x02",
+        b"BZh",
+        bytes(9),
+        b"any",
+    ],
+)
+def test_what_a_wrong_file_is_is_said_in_the_language_in_force(languages, start):
+    languages.choose("zh_CN")
+    with pytest.raises(EngineError) as raised:
+        refuse_other_formats("m.gguf", start)
+    said = EngineWords(map(str, ENGINE_SENTENCES)).translate(raised.value.message)
+    assert said.startswith("“m.gguf”不是 GGUF 模型：")
 
 
 @given(st.text(max_size=200))

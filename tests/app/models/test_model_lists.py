@@ -11,7 +11,7 @@ import psutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import Qt as Gui
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.elided_label import ElidedLabel
@@ -63,6 +63,22 @@ def test_the_keyboard_stays_where_it_is_when_files_come(room: ModelRoom, qtbot: 
     for card in page.cards[1:]:
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         assert QApplication.focusWidget() is button(card, "loadModel"), "the new one is where it stands"
+
+
+def test_the_keyboard_begins_where_the_page_does(room: ModelRoom, qtbot: QtBot) -> None:
+    room.write("m.gguf")
+    room.desk.show_finder()
+    window = room.window
+    qtbot.waitUntil(lambda: bool(window.library.cards))
+    assert QApplication.focusWidget() is window.finder.field
+    window.show_page(window.library)
+    assert QApplication.focusWidget() is window.library.focusProxy()
+    assert window.library.focusProxy().objectName() == "libraryFilter"
+    bar = window.findChild(QTabWidget).tabBar()
+    bar.setFocus()
+    qtbot.keyClick(bar, Qt.Key.Key_Right)
+    assert window.finder.isVisible()
+    assert QApplication.focusWidget() is bar, "to go on to the next tab"
 
 
 def test_a_download_that_is_added_leaves_the_keyboard_there(room: ModelRoom, qtbot: QtBot) -> None:
