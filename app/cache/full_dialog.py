@@ -73,8 +73,8 @@ class WayButton(QPushButton):
 
 
 class FullDialog(QDialog):
-    """``way_chosen`` carries a WayOn. Esc leaves everything as it is. ``is_too_long``: the cache is not full, but what was
-    to be sent has no room in it."""
+    """``way_chosen`` carries a WayOn. Esc leaves everything as it is. ``is_too_long``: not the cache is full, but what
+    was to be sent has no room in it."""
 
     way_chosen = Signal(object)
 
