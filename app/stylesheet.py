@@ -16,6 +16,7 @@ QMainWindow, QDialog { background: $ground; }
 QWidget[surface="side"] { background: $side; }
 QWidget[surface="ground"] { background: $ground; }
 QFrame[surface="card"] { background: $card; border: 1px solid $line; border-radius: ${radius_card}px; }
+QFrame#modelCard:focus { border-color: $accent; }
 QLabel { background: transparent; }
 QLabel[level="title"] { font-size: ${title}px; font-weight: 600; }
 QLabel[level="heading"] { font-size: ${ui}px; font-weight: 600; }

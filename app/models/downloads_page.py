@@ -85,9 +85,6 @@ class DownloadsPage(QWidget):
     def _render(self, card: DownloadCard, download: Download) -> None:
         state = download.state
         is_active = state in (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
-        card.pause.setVisible(is_active)
-        card.resume.setVisible(state in (DownloadState.PAUSED, DownloadState.FAILED))
-        card.load.setVisible(state is DownloadState.DONE)
         card.path = str(download.path) if download.path is not None else ""
         card.pause.setText(self.tr("Pause"))
         card.pause.setToolTip(self.tr("Stop for now; what is there stays"))
@@ -102,7 +99,8 @@ class DownloadsPage(QWidget):
             else self.tr("Give up, and delete what is there")
         )
         card.remove.setToolTip(tip)
-        card.remove.setAccessibleName(tip)
+        first = card.pause if is_active else card.load if is_done else card.resume
+        card.offer([first, card.remove])
         card.set_facts(download_words.progress(download))
         card.set_progress(None if is_done else download.n_done / max(1, download.n_total))
         if is_done and card.path in self._not_loaded:

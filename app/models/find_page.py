@@ -264,13 +264,14 @@ class FindPage(QWidget):
         judge, download = card.judge, card.download
         judge.setText(self.tr("Does it fit?"))
         judge.setToolTip(self.tr("Read the header of the file, a few megabytes, and plan what it would take"))
-        judge.setVisible(model.key not in self._fits or model.key in self._not_judged)
         is_queued = model.key in self._queued
         download.setText(self.tr("Added") if is_queued else self.tr("Download"))
-        download.setEnabled(not is_queued)
         download.setToolTip(self.tr("Download {0}").format(i18n.bytes_text(model.size_bytes)))
         fit = self._fits.get(model.key)
         card.set_fit(fit if fit is not None else FitWords("", "text_3"))
+        can_judge = model.key not in self._fits or model.key in self._not_judged
+        usable = [judge] if can_judge else []
+        card.offer(*(usable, [download]) if is_queued else ([*usable, download],))
 
     def judge(self, model: RemoteModel) -> None:
         """Have it looked at whether a file fits, once."""

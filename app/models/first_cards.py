@@ -48,6 +48,7 @@ class FoundCard(FirstCard):
         self.set_facts(" · ".join([*facts, str(self._model.path.parent)]))
         self._open.setText(self.tr("Open"))
         self._open.setToolTip(self.tr("Load it with settings that fit the free memory"))
+        self.offer([self._open])
 
 
 class SuggestedCard(FirstCard):
@@ -118,20 +119,20 @@ class SuggestedCard(FirstCard):
         state = download.state if download is not None else None
         size = i18n.bytes_text(self.model.size_bytes)
         self.set_facts(f"{size} · {self._purpose()}")
-        self._get.setVisible(download is None)
-        self._get.setEnabled(not self._is_asking)
-        self._pause.setVisible(state in (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING))
-        self._resume.setVisible(state in (DownloadState.PAUSED, DownloadState.FAILED))
-        self._open.setVisible(state is DownloadState.DONE)
         self._get.setText(self.tr("Try again") if self._problem else self.tr("Download"))
         self._get.setToolTip(self.tr("Download {0}").format(size))
-        self._get.setAccessibleName(self.tr("Download {0}").format(self.model.name))
         self._pause.setText(self.tr("Pause"))
         self._pause.setToolTip(self.tr("Stop for now; what is there stays"))
         self._resume.setText(self.tr("Try again") if state is DownloadState.FAILED else self.tr("Resume"))
         self._resume.setToolTip(self.tr("Go on where it stopped; what is there is checked and kept"))
         self._open.setText(self.tr("Open"))
         self._open.setToolTip(self.tr("Load it with settings that fit the free memory"))
+        if state is None:
+            self.offer(*([], [self._get]) if self._is_asking else ([self._get],))
+        elif state is DownloadState.DONE:
+            self.offer([self._open])
+        else:
+            self.offer([self._resume if state in (DownloadState.PAUSED, DownloadState.FAILED) else self._pause])
         is_under_way = download is not None and state is not DownloadState.DONE
         self.set_progress(download.n_done / max(1, download.n_total) if download and is_under_way else None)
         self.set_fit(self._state(download))

@@ -179,7 +179,7 @@ class LibraryPage(QWidget):
         words = {self._loaded: self.tr("Loaded"), self._loading: self.tr("Loading…")}
         card.load.setText(words.get(path, self.tr("Load")))
         card.load.setToolTip(self.tr("Load it as the line says; the chat stays, the model before it is given up first"))
-        card.load.setEnabled(path not in words)
+        card.offer(*([], [card.load]) if path in words else ([card.load],))
 
     def _facts(self, model: LibraryModel) -> list[str]:
         where = self._source(model.source)

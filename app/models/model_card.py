@@ -25,6 +25,8 @@ class ModelCard(QFrame):
         super().__init__(parent)
         self.setObjectName("modelCard")
         self.setProperty("surface", "card")
+        # The keyboard comes to it when a button goes from under it, see `offer`.
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._theme = theme
         self._fit: FitWords | None = None
         self.title = ElidedLabel()
@@ -95,12 +97,24 @@ class ModelCard(QFrame):
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         return button
 
-    def follow(self, before: QWidget | None) -> QWidget | None:
+    def offer(self, usable: Sequence[QPushButton], grey: Sequence[QPushButton] = ()) -> None:
+        """Show these buttons and no others, and tell a screen reader whose they are.
+
+        One that goes, or can't be pressed any more, leaves the keyboard on the card: to press twice must not do what
+        the next button does.
+        """
+        if any(one.hasFocus() and one not in usable for one in self.buttons):
+            self.setFocus()
+        for one in self.buttons:
+            one.setVisible(one in usable or one in grey)
+            one.setEnabled(one in usable)
+            one.setAccessibleName(f"{one.text() or one.toolTip()}, {self.title.line}")
+
+    def follow(self, before: QWidget) -> QWidget:
         """Let the keyboard come to the buttons after a widget; the last of them."""
-        for button in self.buttons:
-            if before is not None:
-                QWidget.setTabOrder(before, button)
-            before = button
+        for one in (self, *self.buttons):
+            QWidget.setTabOrder(before, one)
+            before = one
         return before
 
     def restyle(self) -> None:
@@ -152,13 +166,12 @@ class CardList(QScrollArea):
                     old.hide()
                     old.deleteLater()
             self.cards = list(cards)
-            before: QWidget | None = None
+            before: QWidget = self
             for index, card in enumerate(cards):
                 self._column.insertWidget(index, card)
                 card.show()
                 before = card.follow(before)
-            if before is not None:
-                QWidget.setTabOrder(before, self._more)
+            QWidget.setTabOrder(before, self._more)
         self._more.setText(self.tr("Show {0} more").format(i18n.number(min(n_left_out, CARDS_AT_ONCE))))
         self._more.setToolTip(self.tr("{0} are not shown yet").format(i18n.number(n_left_out)))
         self._more.setVisible(n_left_out > 0)

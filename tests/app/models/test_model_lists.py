@@ -221,6 +221,43 @@ def test_a_model_on_its_way_says_so_on_its_button(room: ModelRoom, qtbot: QtBot)
     assert not load.isEnabled()
 
 
+# --- the keyboard and screen readers ---
+
+
+def test_pressed_twice_a_button_does_not_do_what_the_next_one_does(room: ModelRoom, qtbot: QtBot) -> None:
+    room.server.add(REPO, {"a-Q4_0.gguf": gguf_bytes("A"), "b-Q8_0.gguf": gguf_bytes("Bb")})
+    room.server.gate = threading.Event()
+    room.desk.show_finder()
+    finder, downloads = room.window.finder, room.window.downloads
+    ask(qtbot, room, REPO)
+    qtbot.waitUntil(lambda: len(finder.cards) == 2)
+    for name, page in (("downloadModel", finder), ("pauseDownload", downloads)):
+        room.window.show_page(page)
+        pressed = button(page.cards[0], name)
+        pressed.setFocus()
+        qtbot.keyClick(pressed, Qt.Key.Key_Space)
+        qtbot.waitUntil(lambda pressed=pressed: not (pressed.isVisible() and pressed.isEnabled()))
+        assert QApplication.focusWidget() is page.cards[0]
+        qtbot.keyClick(page.cards[0], Qt.Key.Key_Space)
+        qtbot.waitUntil(lambda: len(downloads.cards) == 1)
+    assert downloads.cards[0].fit.text() == "Paused"
+    qtbot.keyClick(downloads.cards[0], Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is button(downloads.cards[0], "resumeDownload")
+
+
+def test_buttons_say_whose_they_are(room: ModelRoom, qtbot: QtBot) -> None:
+    room.server.add(REPO, {"a-Q4_0.gguf": gguf_bytes("A")})
+    room.write("m.gguf", title="Mine")
+    room.desk.show_library()
+    page, finder = room.window.library, room.window.finder
+    qtbot.waitUntil(lambda: bool(page.cards))
+    assert button(page.cards[0], "loadModel").accessibleName() == "Load, Mine"
+    room.desk.show_finder()
+    ask(qtbot, room, REPO)
+    qtbot.waitUntil(lambda: bool(finder.cards))
+    assert button(finder.cards[0], "downloadModel").accessibleName() == "Download, a-Q4_0"
+
+
 # --- names ---
 
 
