@@ -32,7 +32,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "The cache could not be copied."),
     QT_TRANSLATE_NOOP("Engine", "The cache was full: the oldest turns were dropped and {} tokens are read again."),
     QT_TRANSLATE_NOOP("Engine", "The context window of {} tokens is all that the model was trained for."),
-    QT_TRANSLATE_NOOP("Engine", "The disk with “{}” has {} free, and {} are still to come: make room, or choose a smaller file."),
+    QT_TRANSLATE_NOOP("Engine", "The disk with “{}” has {} free, but {} are still to come and {} are to stay free: make room, or choose a smaller file."),
     QT_TRANSLATE_NOOP("Engine", "The disk with “{}” is full: make room, then resume the download."),
     QT_TRANSLATE_NOOP("Engine", "The engine can't be started: close other programs, or install Kvasir again."),
     QT_TRANSLATE_NOOP("Engine", "The engine crashed {} ({}). Your text is safe; try again, or choose other settings."),

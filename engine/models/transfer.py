@@ -117,9 +117,9 @@ class Transfer:
         if missing > 0 and missing + SPARE_BYTES > free:
             raise EngineError(
                 ErrorCode.DISK_FULL,
-                f"The disk with “{self._folder}” has {gibibytes(free)} free, and {gibibytes(missing)} are still to "
-                "come: make room, or choose a smaller file.",
-                f"{SPARE_BYTES} bytes stay free",
+                f"The disk with “{self._folder}” has {gibibytes(free)} free, but {gibibytes(missing)} are still to come "
+                f"and {gibibytes(SPARE_BYTES)} are to stay free: make room, or choose a smaller file.",
+                f"{missing} bytes of {self._model.size_bytes}",
             )
 
     def _is_whole(self, file: RemoteFile, target: Path) -> bool:

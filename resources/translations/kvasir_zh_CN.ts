@@ -1005,6 +1005,10 @@
         <translation>Kvasir 内部出错。你的文字没有丢失；请重试。</translation>
     </message>
     <message>
+        <source>The disk with “{}” has {} free, but {} are still to come and {} are to stay free: make room, or choose a smaller file.</source>
+        <translation>“{}”所在磁盘剩余 {}，但还需要 {}，并要留出 {} 的空闲：请腾出空间，或选择更小的文件。</translation>
+    </message>
+    <message>
         <source>The file {} of Kvasir is damaged and is left out: install Kvasir again.</source>
         <translation>Kvasir 的文件 {} 已损坏，因此未被加载：请重新安装 Kvasir。</translation>
     </message>
@@ -1039,10 +1043,6 @@
     <message>
         <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
         <translation>缓存已满：最早的几轮已被丢弃，{} 个词元将重新读取。</translation>
-    </message>
-    <message>
-        <source>The disk with “{}” has {} free, and {} are still to come: make room, or choose a smaller file.</source>
-        <translation>“{}”所在磁盘剩余 {}，还需要 {}：请腾出空间，或选择更小的文件。</translation>
     </message>
     <message>
         <source>The disk with “{}” is full: make room, then resume the download.</source>
