@@ -191,7 +191,7 @@ class ChatKeeper(QObject):
         self._write(lambda store: store.save(head, changes, before), done, looks_other=looks_other)
 
     def _save_nothing(self, chat: OpenChat, head: Chat, changes: Changes, before: Chat | None) -> None:
-        """A draft that was taken back, or messages that were all deleted, leave nothing but what another window said."""
+        """A draft that was taken back, or messages that were all deleted, leave only what another window said."""
         chat.kept_head = None
 
         def save(store: ChatStore) -> bool:
