@@ -87,6 +87,7 @@ class Preview(QWidget):
         self._plan: MemoryPlan | None = None
         self._fit: Fit | None = None
         self._refusal = ""
+        self._is_waiting = False
         self._warnings: tuple[str, ...] = ()
         self._kv = ElidedLabel()
         self._kv.setObjectName("previewKv")
@@ -123,11 +124,19 @@ class Preview(QWidget):
     def show_plan(self, plan: MemoryPlan | None, warnings: Sequence[str] = ()) -> None:
         """What would be taken, and the warnings in the language in force; None: not known yet."""
         self._plan, self._warnings, self._refusal, self._fit = plan, tuple(warnings), "", None
+        self._is_waiting = False
+        self._render()
+
+    def show_waiting(self) -> None:
+        """What was shown is about other settings, and the answer about these takes its time."""
+        self._plan, self._warnings, self._refusal, self._fit = None, (), "", None
+        self._is_waiting = True
         self._render()
 
     def show_refusal(self, sentence: str) -> None:
         """Why the settings can't be loaded."""
         self._plan, self._warnings, self._refusal, self._fit = None, (), sentence, None
+        self._is_waiting = False
         self._render()
 
     def show_fit(self, fit: Fit) -> None:
@@ -147,7 +156,8 @@ class Preview(QWidget):
         self._render_devices()
         now = sum(device.kv_bytes for device in facts.devices) if facts is not None else 0
         if plan is None:
-            self._kv.set_line(self.tr("KV {0} now").format(i18n.bytes_text(now)))
+            line = self.tr("KV {0} → …") if self._is_waiting else self.tr("KV {0} now")
+            self._kv.set_line(line.format(i18n.bytes_text(now)))
         else:
             then, cells = i18n.bytes_text(plan.kv_bytes), i18n.number(plan.n_ctx)
             self._kv.set_line(self.tr("KV {0} → {1} · {2} cells").format(i18n.bytes_text(now), then, cells))

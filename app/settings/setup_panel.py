@@ -127,6 +127,7 @@ class SetupPanel(QWidget):
         self._reset.clicked.connect(lambda: self.form.change(self._reset_setup()))
         self._apply.clicked.connect(self._on_apply)
         self._what_if.planned.connect(self._on_planned)
+        self._what_if.slow.connect(self.preview.show_waiting)
         self._what_if.refused.connect(self._on_refused)
         self._what_if.fit_found.connect(self._on_fit)
 

@@ -14,6 +14,8 @@ from engine.messages import DeviceMemory, Event, Failed, FindFit, FitFound, Memo
 
 PAUSE_MS = 250
 """What would fit is looked for once the changes pause: it takes longer than a plan."""
+SLOW_MS = 300
+"""A planner that is there answers sooner; one that has to be started first takes seconds."""
 
 
 class Planner(Protocol):
@@ -27,12 +29,13 @@ class WhatIf(QObject):
     """``planned`` carries a MemoryPlan, ``refused`` the Failed of settings that can't be loaded, ``fit_found`` a Fit.
 
     While questions come faster than answers, those to older ones are passed on too, so that a slider is followed;
-    ``is_waiting`` says whether a newer one is on its way.
+    ``is_waiting`` says whether a newer one is on its way, and ``slow`` that it takes long.
     """
 
     planned = Signal(object)
     refused = Signal(object)
     fit_found = Signal(object)
+    slow = Signal()
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class WhatIf(QObject):
         parent: QObject | None = None,
         *,
         pause_ms: int = PAUSE_MS,
+        slow_ms: int = SLOW_MS,
     ) -> None:
         super().__init__(parent)
         self._planner = planner
@@ -53,6 +57,10 @@ class WhatIf(QObject):
         self._pause.setSingleShot(True)
         self._pause.setInterval(pause_ms)
         self._pause.timeout.connect(self._ask_fit)
+        self._slow = QTimer(self)
+        self._slow.setSingleShot(True)
+        self._slow.setInterval(slow_ms)
+        self._slow.timeout.connect(self.slow)
         bridge.received.connect(self._on_answer)
 
     def ask(self, path: str, setup: Setup, given_back: tuple[DeviceMemory, ...]) -> None:
@@ -70,10 +78,13 @@ class WhatIf(QObject):
         self._open.clear()
         self._question, self._fit_id = None, None
         self._pause.stop()
+        self._slow.stop()
 
     def _ask(self, question: PlanMemory) -> None:
         self._question, self._fit_id = question, None
         self._open.add(question.request_id)
+        if not self._slow.isActive():
+            self._slow.start()
         self._planner.ask(question)
 
     def _ask_fit(self) -> None:
@@ -89,6 +100,7 @@ class WhatIf(QObject):
             return
         if event.request_id in self._open:
             self._open = {number for number in self._open if number > event.request_id}
+            self._slow.stop()
             if isinstance(event, MemoryPlanned):
                 self.planned.emit(event.plan)
             else:

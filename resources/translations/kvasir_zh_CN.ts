@@ -2524,6 +2524,10 @@
         <translation>放得下的最大上下文窗口</translation>
     </message>
     <message>
+        <source>KV {0} → …</source>
+        <translation>KV {0} → …</translation>
+    </message>
+    <message>
         <source>KV {0} → {1} · {2} cells</source>
         <translation>KV {0} → {1} · {2} 个单元</translation>
     </message>

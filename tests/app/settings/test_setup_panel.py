@@ -31,7 +31,7 @@ def made(qtbot, qapp):
     QLocale.setDefault(QLocale("en_US"))
     bridge = EngineBridge()
     planner = FakePlanner(bridge.post)
-    panel = SetupPanel(Theme(qapp), WhatIf(planner, bridge, itertools.count(1), pause_ms=0), str)
+    panel = SetupPanel(Theme(qapp), WhatIf(planner, bridge, itertools.count(1), pause_ms=0, slow_ms=0), str)
     qtbot.addWidget(panel)
     panel.resize(320, 900)
     panel.show_model(PATH, Setup())
@@ -73,6 +73,16 @@ def test_what_would_be_stands_beside_what_is(made, qtbot):
     qtbot.waitUntil(lambda: label(panel, "previewKv") == "KV 128.0 MiB → 64.0 MiB · 2,048 cells")
     assert label(panel, "previewAmount") == "278.0 MiB → 214.0 MiB"
     assert label(panel, "previewVerdict") == "It fits."
+
+
+def test_numbers_of_other_settings_do_not_stay_while_an_answer_takes_its_time(made, qtbot):
+    panel, planner = made
+    planner.answers_by_hand = True
+    change(panel, n_ctx=2048)
+    qtbot.waitUntil(lambda: label(panel, "previewKv") == "KV 128.0 MiB → …")
+    assert not panel.findChild(QLabel, "previewVerdict").isVisible()
+    planner.answer(planner.asked[-1])
+    qtbot.waitUntil(lambda: label(panel, "previewKv") == "KV 128.0 MiB → 64.0 MiB · 2,048 cells")
 
 
 def test_the_memory_of_the_loaded_model_counts_as_given_back(made):
