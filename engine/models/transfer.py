@@ -117,8 +117,8 @@ class Transfer:
         if missing > 0 and missing + SPARE_BYTES > free:
             raise EngineError(
                 ErrorCode.DISK_FULL,
-                f"The disk with “{self._folder}” has {gibibytes(free)} free, but {gibibytes(missing)} are still to come "
-                f"and {gibibytes(SPARE_BYTES)} are to stay free: make room, or choose a smaller file.",
+                f"The disk with “{self._folder}” has {gibibytes(free)} free, but {gibibytes(missing)} are still to "
+                f"come and {gibibytes(SPARE_BYTES)} are to stay free: make room, or choose a smaller file.",
                 f"{missing} bytes of {self._model.size_bytes}",
             )
 
