@@ -13,7 +13,7 @@ from app.cache.cell_grid import GAP, SQUARE, Grid
 from app.cache.cell_map import CellCounts, CellMap, CellPlace
 from app.cache.marks import paint_hatching
 from app.theme import Theme
-from engine.messages import CacheUsage
+from engine.messages import CacheUsage, Span, SpanState
 
 if TYPE_CHECKING:
     from app.cache.cell_raster import CellRaster
@@ -28,7 +28,7 @@ KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt
 
 class CellStrip(QWidget):
     """``pointed`` carries the cells of a square as a range and the CellPlace of the first, if it is in use; two Nones
-    when nothing is pointed at. ``pressed`` carries the CellPlace of a cell in use."""
+    when nothing is pointed at. ``pressed`` carries the Span of a cell in use, or of what was evicted last."""
 
     pointed = Signal(object, object)
     pressed = Signal(object)
@@ -210,6 +210,7 @@ class CellStrip(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Point at a square."""
         point = event.position()
+        self.setToolTip(self._stub_text() if self._is_on_stub(point) else "")
         grid = self._raster.grid if self._raster is not None else None
         self._point_at(grid.square_at(point.x() - self._left, point.y()) if grid is not None else None)
 
@@ -222,7 +223,11 @@ class CellStrip(QWidget):
         """Go to the message."""
         if event.button() is Qt.MouseButton.LeftButton:
             self.mouseMoveEvent(event)
-            self._press()
+            gone = self._last_gone() if self._is_on_stub(event.position()) else None
+            if gone is not None:
+                self.pressed.emit(gone)
+            else:
+                self._press()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The press was for us, so this is too."""
@@ -264,7 +269,17 @@ class CellStrip(QWidget):
     def _press(self) -> None:
         place = self.place_of(self._square) if self._square is not None else None
         if place is not None:
-            self.pressed.emit(place)
+            self.pressed.emit(place.span)
+
+    def _is_on_stub(self, point: QPointF) -> bool:
+        return self._has_stub and point.x() < STUB
+
+    def _stub_text(self) -> str:
+        return self.tr("%Ln token(s) without cells: the model no longer sees them", "", self.n_gone)
+
+    def _last_gone(self) -> Span | None:
+        spans = self._usage.spans if self._usage is not None else ()
+        return next((span for span in reversed(spans) if span.state is not SpanState.CACHED), None)
 
     def _point_at(self, square: int | None) -> None:
         if square != self._square:

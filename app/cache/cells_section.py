@@ -67,7 +67,7 @@ class CellsSection(Section):
         self._of_these.setContentsMargins(0, 5, 0, 0)
         self._lay_out()
         self.strip.pointed.connect(self._on_pointed)
-        self.strip.pressed.connect(lambda place: self.pressed.emit(place.span))
+        self.strip.pressed.connect(self.pressed)
         theme.changed.connect(self.restyle)
         self.restyle()
         self.retranslate()

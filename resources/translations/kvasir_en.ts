@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>CellStrip</name>
+    <message numerus="yes">
+        <source>%Ln token(s) without cells: the model no longer sees them</source>
+        <translation>
+            <numerusform>%Ln token without a cell: the model no longer sees it</numerusform>
+            <numerusform>%Ln tokens without cells: the model no longer sees them</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>CellsSection</name>
     <message numerus="yes">
         <source>1 square = %Ln cell(s)</source>

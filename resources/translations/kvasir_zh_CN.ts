@@ -478,6 +478,12 @@
         <source>Arrow keys go from cell to cell; Enter shows the message that a cell belongs to</source>
         <translation>方向键在单元之间移动；Enter 显示单元所属的消息</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s) without cells: the model no longer sees them</source>
+        <translation>
+            <numerusform>%Ln 个词元没有单元：模型看不到它们了</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>CellsSection</name>

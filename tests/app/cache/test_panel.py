@@ -30,6 +30,7 @@ from engine.messages import (
     LossOutcome,
     ModelLoaded,
     PrefillProgress,
+    SpanState,
 )
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts, stats
@@ -81,7 +82,7 @@ def test_nothing_is_known_at_first(panel):
 
 
 def test_cells_in_the_legend_are_those_of_the_spans(panel):
-    shown = usage(4096, (60, 200, 300, 150), n_sink=60, n_evicted=100, n_reused=560)
+    shown = usage(4096, (60, 200, 300, 150), n_sink=60, n_evicted=100, n_reused=562)
     panel.take(ModelLoaded(1, FACTS))
     panel.take(CacheChanged(shown))
     assert text(panel, "cellsUsed") == "610"
@@ -216,7 +217,7 @@ def test_the_panel_tells_whether_anybody_looks(panel, qtbot):
 @pytest.fixture
 def strip(panel) -> CellStrip:
     panel.take(ModelLoaded(1, FACTS))
-    panel.take(CacheChanged(usage(4096, (60, 200, 300, 150), n_sink=60, n_evicted=100, n_reused=560)))
+    panel.take(CacheChanged(usage(4096, (60, 200, 300, 150), n_sink=60, n_evicted=100, n_reused=562)))
     panel.set_text_of(lambda span, index: f"words at {index}")
     return panel.findChild(CellStrip, "cellStrip")
 
@@ -229,6 +230,8 @@ def test_pointing_at_a_cell_tells_its_position_turn_and_words(panel, strip, qtbo
     qtbot.mouseMove(strip, point_of(strip, 70))
     assert text(panel, "cellWhere") == "Cells 70–76 · position 170 · reused"
     assert text(panel, "cellWords") == "You, message 2: “words at 170”"
+    qtbot.mouseMove(strip, point_of(strip, 462))
+    assert text(panel, "cellWhere") == "Cells 462–468 · position 562", "the first that is not reused"
     qtbot.mouseMove(strip, point_of(strip, 0))
     assert text(panel, "cellWhere") == "Cells 0–6 · position 0 · sink · reused"
     qtbot.mouseMove(strip, point_of(strip, 4000))
@@ -270,6 +273,18 @@ def test_evicted_history_is_a_stub_that_makes_room_for_itself(panel, strip):
     panel.take(CacheChanged(usage(4096, (60, 200))))
     assert strip.n_gone == 0
     assert strip.raster.grid.n_columns > with_stub
+
+
+def test_the_stub_tells_what_it_stands_for_and_leads_to_it(panel, strip, qtbot):
+    pressed = []
+    panel.span_pressed.connect(pressed.append)
+    stub = QPoint(4, strip.height() // 2)
+    qtbot.mouseMove(strip, stub)
+    assert strip.toolTip().startswith("100 ")
+    qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=stub)
+    assert [(span.state, span.message_index) for span in pressed] == [(SpanState.EVICTED, 1)]
+    qtbot.mouseMove(strip, point_of(strip, 70))
+    assert strip.toolTip() == ""
 
 
 def test_an_excerpt_is_short_and_lies_where_the_token_does():
