@@ -53,7 +53,12 @@ class Answer:
     """Answers one Generate; its events end in Finished, or in the EngineError that is raised."""
 
     def __init__(
-        self, loaded: LoadedModel, request: Generate, emit: Callable[[Event], None], is_cancelled: Callable[[], bool]
+        self,
+        loaded: LoadedModel,
+        request: Generate,
+        emit: Callable[[Event], None],
+        is_cancelled: Callable[[], bool],
+        when_fed: Callable[[], None] = lambda: None,
     ) -> None:
         self._loaded = loaded
         self._manager = loaded.manager
@@ -61,6 +66,7 @@ class Answer:
         self._sampling = checked(request.sampling)
         self._emit = emit
         self._is_cancelled = is_cancelled
+        self._when_fed = when_fed
         self._seed = self._sampling.seed if self._sampling.seed is not None else secrets.randbelow(SEED_MAX + 1)
         self._ids: list[int] = []
         self._text: dict[TextKind, list[str]] = {kind: [] for kind in TextKind}
@@ -97,6 +103,7 @@ class Answer:
             self._tell_usage(feed)
         self._loaded.context.synchronize()
         fed = time.perf_counter()
+        self._when_fed()
         reason = FinishReason.CANCELLED
         if self._manager.is_fed and not self._is_cancelled():
             reason = self._generate(prompt.reasoning_opened, prompt.tokens, feed)

@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine import __version__
@@ -138,7 +139,9 @@ class Session:
                 self._load(command)
             case Generate():
                 loaded = self._require_model()
-                Answer(loaded, command, self._emit, lambda: self._is_cancelled(command.request_id)).give()
+                is_cancelled = partial(self._is_cancelled, command.request_id)
+                # Long before the answer ends, another chat is the active one.
+                Answer(loaded, command, self._emit, is_cancelled, self.tell_tiers).give()
             case CountTokens():
                 self._count(command)
             case ForgetChat():

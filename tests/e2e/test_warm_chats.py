@@ -23,7 +23,7 @@ from engine.messages import (
     SetTierBudgets,
     Tier,
 )
-from engine.settings import CacheType, FlashAttention, RopeScaling, TierSettings
+from engine.settings import CacheType, FlashAttention, RopeScaling, SamplingSettings, TierSettings
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import Desk
 
@@ -67,6 +67,22 @@ def test_switching_and_reloading_and_forgetting(desk: Callable[..., Desk], tiny_
     assert is_warm(one.answer(B, chat_id="b"))
     one.client.send(ForgetChat("a"))
     assert not is_warm(one.answer(A, chat_id="a"))
+
+
+def test_the_active_chat_is_told_long_before_its_answer_ends(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path]
+) -> None:
+    one = desk()
+    one.load(tiny_model(), SMALL)
+    one.answer(A, chat_id="a")
+    wait_for_tiers(one, lambda tiers: tiers["a"].tier is Tier.ACTIVE)
+    endless = SamplingSettings(temperature=0.0, ignore_eos=True)
+    request_id = one.ask(B, endless, chat_id="b")
+    tiers = wait_for_tiers(one, lambda tiers: "b" in tiers)
+    assert [event for event in one.heard.of(Finished) if event.request_id == request_id] == []
+    assert {name: chat.tier for name, chat in tiers.items()} == {"a": Tier.RAM, "b": Tier.ACTIVE}
+    one.stop(request_id)
+    one.heard.wait_for_answer(request_id)
 
 
 @pytest.mark.parametrize(
