@@ -110,6 +110,7 @@ ENGINE_SENTENCES = (
     QT_TRANSLATE_NOOP("Engine", "“{}” can't be written: {}. Check the disk and who may write there, then try again."),
     QT_TRANSLATE_NOOP("Engine", "“{}” could not be read: {}. Check the disk and the file's permissions."),
     QT_TRANSLATE_NOOP("Engine", "“{}” does not fit the other files of its model. Download it again."),
+    QT_TRANSLATE_NOOP("Engine", "“{}” has no “{}” that could be downloaded: enter {} alone to see its files."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is a LoRA adapter, a change to another model. Choose that model's own file."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is a folder. Choose the .gguf file in it."),
     QT_TRANSLATE_NOOP("Engine", "“{}” is a pipe or a device, not a file. Choose the .gguf file itself."),

@@ -94,7 +94,7 @@ class Hub:
     def repo(self, reference: Reference) -> Repo:
         """A repository and its models; where the reference names a file or a quantization, only those.
 
-        Raises HUB_NOT_FOUND also where the repository has no such model.
+        Raises HUB_NOT_FOUND also where it has no such file or quantization.
         """
         with hub_errors(reference.repo, self.host):
             info = self._api().model_info(
@@ -105,6 +105,9 @@ class Hub:
                 raise ValueError("no name of a repository")
             files = [_remote_file(sibling) for sibling in (info.siblings or [])[:MAX_FILES]]
         models = tuple(model for model in group_models(name, commit, files) if _is_named(model, reference))
+        if not models and (wanted := reference.file or reference.quantization) is not None:
+            message = f"“{name}” has no “{wanted}” that could be downloaded: enter {name} alone to see its files."
+            raise EngineError(ErrorCode.HUB_NOT_FOUND, message, f"{len(files)} files")
         return Repo(name, commit, _licence(info.tags), bool(info.gated), models)
 
     @contextlib.contextmanager

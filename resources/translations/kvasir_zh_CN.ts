@@ -1343,6 +1343,10 @@
         <translation>“{}”与其模型的其他文件不匹配。请重新下载。</translation>
     </message>
     <message>
+        <source>“{}” has no “{}” that could be downloaded: enter {} alone to see its files.</source>
+        <translation>“{}”中没有可下载的“{}”：只输入 {} 即可查看它的文件。</translation>
+    </message>
+    <message>
         <source>“{}” is a LoRA adapter, a change to another model. Choose that model&apos;s own file.</source>
         <translation>“{}”是 LoRA 适配器，是对另一个模型的修改。请选择那个模型本身的文件。</translation>
     </message>

@@ -162,6 +162,23 @@ def test_a_repository(server: HubServer, hub: Hub) -> None:
     assert [model.name for model in hub.repo(Reference("o/n", "main", "a-Q4_0.gguf")).models] == ["a-Q4_0"]
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [Reference("o/n", quantization="Q5_K_M"), Reference("o/n", file="b.gguf"), Reference("o/n", file="README")],
+)
+def test_a_file_that_the_repository_does_not_have(server: HubServer, hub: Hub, reference: Reference) -> None:
+    server.add("o/n", {"a-Q4_0.gguf": b"x" * 40, "README": b"#"})
+    error = refused(hub, reference)
+    assert error.code is ErrorCode.HUB_NOT_FOUND
+    assert str(reference.file or reference.quantization) in error.message
+    assert "enter o/n alone" in error.message
+
+
+def test_a_repository_without_models_is_no_error(server: HubServer, hub: Hub) -> None:
+    server.add("o/n", {"README": b"#"})
+    assert hub.repo(Reference("o/n")).models == ()
+
+
 def test_a_renamed_repository_is_found_under_its_new_name(server: HubServer, hub: Hub) -> None:
     server.add("new/n", {"a.gguf": b"x"})
     server.renamed["old/n"] = "new/n"
