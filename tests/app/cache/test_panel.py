@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QLocale, QPoint, Qt
-from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QApplication, QLabel, QProgressBar
+from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, Qt
+from PySide6.QtGui import QFocusEvent, QRegion
+from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QWidget
 
 from app.cache.cell_strip import CellStrip
 from app.cache.cells_section import EXCERPT, excerpt
@@ -273,6 +273,37 @@ def test_evicted_history_is_a_stub_that_makes_room_for_itself(panel, strip):
     panel.take(CacheChanged(usage(4096, (60, 200))))
     assert strip.n_gone == 0
     assert strip.raster.grid.n_columns > with_stub
+
+
+class Painted(QObject):
+    """Notes what is painted of a widget."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.regions: list[QRegion] = []
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint:
+            self.regions.append(QRegion(event.region()))
+        return False
+
+    def has(self, point: QPoint) -> bool:
+        return any(region.contains(point) for region in self.regions)
+
+
+def test_during_an_answer_only_what_changed_is_painted_again(panel, strip, qtbot):
+    assert panel.isVisible()
+    QApplication.processEvents()
+    painted = Painted(strip)
+    grown = usage(4096, (60, 200, 300, 250), n_sink=60, n_evicted=100, n_reused=562)
+    panel.take(CacheChanged(grown))
+    qtbot.waitUntil(lambda: painted.has(point_of(strip, 650)))
+    assert not painted.has(point_of(strip, 0))
+    assert not painted.has(point_of(strip, 4000))
+    panel.take(CacheChanged(replace(grown, n_evicted=200)))
+    painted.regions.clear()
+    qtbot.waitUntil(lambda: painted.has(QPoint(4, 4)))
 
 
 def test_the_stub_tells_what_it_stands_for_and_leads_to_it(panel, strip, qtbot):
