@@ -41,6 +41,9 @@ class AttachmentRefusedError(Exception):
 def read_attachment(path: Path) -> Attachment:
     """The text of a file; raises AttachmentRefusedError. A PDF of many pages takes seconds."""
     try:
+        if not path.is_file():
+            # Reading from a pipe or a device may never end.
+            raise AttachmentRefusedError(AttachmentProblem.UNREADABLE, path.name, "not a file")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise AttachmentRefusedError(AttachmentProblem.TOO_LARGE, path.name)
         raw = path.read_bytes()
@@ -64,10 +67,19 @@ def _decoded(raw: bytes, name: str) -> str:
         raise AttachmentRefusedError(AttachmentProblem.NOT_TEXT, name)
     for encoding in ("utf-8", "gb18030", "cp1252"):
         try:
-            return raw.decode(encoding)
+            text = raw.decode(encoding)
         except UnicodeDecodeError:
             continue
+        if encoding != "gb18030" or _is_chinese(text):
+            return text
     return raw.decode("utf-8", "replace")
+
+
+def _is_chinese(text: str) -> bool:
+    """Whether what was read as GB 18030 is that: "München" in Latin can be read so as well, but gives rare characters,
+    not those of GB 2312, of which Chinese text is made."""
+    foreign = "".join(character for character in text if not character.isascii())
+    return 4 * (len(foreign.encode("gb2312", "ignore")) // 2) >= len(foreign)
 
 
 def _pdf_text(path: Path) -> str:

@@ -80,6 +80,9 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
 def read_chats(path: Path) -> Imported:
     """The chats in a file of Kvasir, ChatGPT or llama.cpp's WebUI, or in a Markdown file; raises ImportRefusedError."""
     try:
+        if path.exists() and not path.is_file():
+            # Reading from a pipe or a device may never end.
+            raise ImportRefusedError(ImportProblem.UNREADABLE, "not a file")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise ImportRefusedError(ImportProblem.TOO_LARGE)
         if zipfile.is_zipfile(path):

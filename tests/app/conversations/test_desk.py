@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListView
 
 from app.chat.turns import Action, TurnState
 from app.conversations.attachments import AttachmentProblem, AttachmentRefusedError, read_attachment
+from app.conversations.files import ImportProblem, ImportRefusedError, read_chats
 from app.conversations.records import Changes, Chat, ChatSettings
 from app.conversations.store import ChatStore
 from app.settings.preferences import Preferences
@@ -362,11 +364,24 @@ def test_a_file_goes_with_the_message(start_desk, qtbot, tmp_path):
         ("\ufeffmarked ü".encode(), "marked ü"),
         ("wide ü 缓".encode("utf-16"), "wide ü 缓"),
         ("缓存与显存的关系".encode("gb18030"), "缓存与显存的关系"),
+        ("記憶體與顯示卡的關係".encode("gb18030"), "記憶體與顯示卡的關係"),
+        ("Grüße aus München: schöne Äpfel".encode("latin-1"), "Grüße aus München: schöne Äpfel"),
     ],
 )
 def test_text_of_any_encoding(tmp_path, raw, text):
     (tmp_path / "x.txt").write_bytes(raw)
     assert read_attachment(tmp_path / "x.txt").text == text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_what_is_no_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(AttachmentRefusedError) as refused:
+        read_attachment(tmp_path / "pipe.txt")
+    assert refused.value.problem is AttachmentProblem.UNREADABLE
+    with pytest.raises(ImportRefusedError) as import_refused:
+        read_chats(tmp_path / "pipe.txt")
+    assert import_refused.value.problem is ImportProblem.UNREADABLE
 
 
 def pdf(tmp_path, content: bytes, password: str = ""):
