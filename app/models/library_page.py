@@ -193,6 +193,13 @@ class LibraryPage(QWidget):
         trained = self.tr("trained for {0} tokens").format(i18n.number(info.n_ctx_train))
         if info.attention is Attention.NONE:
             kv = self.tr("recurrent: no KV")
+        elif model.late_kv_bytes_per_1000 < model.kv_bytes_per_1000:
+            kv = self.tr("{0}: {1} of KV per 1,000 tokens, {2} beyond the window of {3}").format(
+                info.attention.value.upper(),
+                i18n.bytes_text(model.kv_bytes_per_1000),
+                i18n.bytes_text(model.late_kv_bytes_per_1000),
+                i18n.number(info.n_swa),
+            )
         else:
             kv = self.tr("{0}: {1} of KV per 1,000 tokens").format(
                 info.attention.value.upper(), i18n.bytes_text(model.kv_bytes_per_1000)

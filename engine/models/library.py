@@ -21,7 +21,8 @@ _SHARD = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf\Z
 class LibraryModel:
     """A model of the library. ``info`` is None where the file can't be used, and ``problem`` says why.
 
-    ``kv_bytes_per_1000`` is what a thousand tokens take in the cache with f16 for K and V.
+    ``kv_bytes_per_1000`` is what a thousand tokens take in the cache with f16 for K and V, ``late_kv_bytes_per_1000``
+    once the sliding windows are full.
     """
 
     path: Path
@@ -30,6 +31,7 @@ class LibraryModel:
     info: ModelInfo | None
     problem: EngineError | None
     kv_bytes_per_1000: int = 0
+    late_kv_bytes_per_1000: int = 0
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,16 @@ def _read(candidate: Candidate) -> LibraryModel:
         return LibraryModel(path, candidate.source, candidate.label or _plain(path.stem), None, problem)
     name = candidate.label if candidate.source is Source.OLLAMA else info.name
     can_price = geometry.can_hold_heads(info, CacheType.F16, CacheType.F16)
-    per_token = geometry.kv_bytes_per_token(info, CacheType.F16, CacheType.F16) if can_price else 0
-    return LibraryModel(info.path, candidate.source, _plain(name or path.stem), info, None, per_token * TOKENS_PRICED)
+    early, late = _kv_bytes_per_1000(info) if can_price else (0, 0)
+    return LibraryModel(info.path, candidate.source, _plain(name or path.stem), info, None, early, late)
+
+
+def _kv_bytes_per_1000(info: ModelInfo) -> tuple[int, int]:
+    """While windows fill, and from then on."""
+    layers = [(one, geometry.layer_bytes_per_token(one, CacheType.F16, CacheType.F16)) for one in info.layers]
+    early = sum(n_bytes for _, n_bytes in layers)
+    late = sum(n_bytes for one, n_bytes in layers if not one.is_window)
+    return early * TOKENS_PRICED, late * TOKENS_PRICED
 
 
 def _require_text(path: Path) -> None:

@@ -2043,6 +2043,10 @@
         <translation>循环结构：无 KV</translation>
     </message>
     <message>
+        <source>{0}: {1} of KV per 1,000 tokens, {2} beyond the window of {3}</source>
+        <translation>{0}：每 1,000 个词元 {1} KV，超出 {3} 的窗口后为 {2}</translation>
+    </message>
+    <message>
         <source>{0}: {1} of KV per 1,000 tokens</source>
         <translation>{0}：每 1,000 个词元 {1} KV</translation>
     </message>

@@ -298,6 +298,17 @@ def test_a_recurrent_model_has_no_kv(room: ModelRoom, qtbot: QtBot) -> None:
     assert "NONE" not in facts
 
 
+def test_a_sliding_window_makes_later_tokens_cheaper(room: ModelRoom, qtbot: QtBot) -> None:
+    room.folder.mkdir(parents=True)
+    write_tiny_model(room.folder / "m.gguf", TinySpec(arch="gemma3", n_layer=6, n_swa=64))
+    room.desk.show_library()
+    page = room.window.library
+    qtbot.waitUntil(lambda: bool(page.cards))
+    facts = " ".join(label.line for label in page.cards[0].findChildren(ElidedLabel))
+    # Two heads of 32 numbers for K and for V, two bytes each: 250 KiB in each layer, of which one has no window.
+    assert "1.5 MiB of KV per 1,000 tokens, 250.0 KiB beyond the window of 64" in facts
+
+
 # --- the end ---
 
 
