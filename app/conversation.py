@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
@@ -259,8 +260,11 @@ class Conversation:
     # Inside
 
     def _append(self, message: Message, **fields: object) -> Turn:
-        # Ids grow with time, so that two windows that write into one chat do not use the same one.
-        turn_id = max(max(self._all, default=0) + 1, time.time_ns() // 1000)
+        # Ids grow with time, so that two windows that write into one chat do not use the same one; by chance where what
+        # is there is from a clock that was ahead.
+        turn_id = time.time_ns() // 1000
+        if turn_id <= (newest := max(self._all, default=0)):
+            turn_id = newest + 1 + secrets.randbelow(2**20)
         parent = self._path[-1] if self._path else None
         turn = self._put(Turn(turn_id, message, parent=parent, **fields))  # type: ignore[arg-type]
         self._choose(parent, turn.id)

@@ -12,12 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from app.chat.turns import TurnState
 from app.conversation import Conversation
-from app.conversations.records import Chat
+from app.conversations.records import Changes, Chat
 from app.conversations.store import ChatStore
 from engine.messages import Finished, FinishReason, TextGenerated, TextKind
+from tests.app.conversations.chats import turn
 from tests.app.fake_engine import stats
 
 CHAT = Chat("a", "T")
+AHEAD = 2**52
 WINDOW = st.sampled_from([0, 1])
 
 
@@ -29,7 +31,9 @@ class TwoWriters(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         path = Path(self.folder.name) / "chats.db"
         self.stores = ChatStore(path), ChatStore(path)
-        self.windows = Conversation("a"), Conversation("a")
+        first = turn(AHEAD, "said where the clock was ahead ")
+        self.stores[0].save(CHAT, Changes((first,)))
+        self.windows = Conversation("a", (first,)), Conversation("a", (first,))
         self.numbers = itertools.count(1)
         self.said: dict[int, list[str]] = {}
         self.deleted: set[int] = set()
