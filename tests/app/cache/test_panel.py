@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QWidget
 from app.cache.cell_strip import CellStrip
 from app.cache.cells_section import EXCERPT, excerpt
 from app.cache.panel import CachePanel
+from app.cache.timeline import Timeline
 from app.elided_label import ElidedLabel
 from app.i18n import Languages
 from app.resources import resource_dir
@@ -143,6 +144,15 @@ def test_a_load_and_a_prompt_show_how_far_they_are_and_what_is_left(panel):
     assert text(panel, "prefillLeft") == "2,100 left"
     panel.take(PrefillProgress(2, 3000, 3000, 300))
     assert bar.isHidden()
+
+
+def test_the_timeline_follows_what_the_engine_says(panel):
+    panel.take(ModelLoaded(1, FACTS))
+    for n_evicted in (0, 100):
+        panel.take(CacheChanged(usage(4096, (60, 200, 300), n_evicted=n_evicted)))
+    history = panel.findChild(Timeline).history
+    assert history.moments
+    assert len(history.marks) == 1
 
 
 def test_an_engine_that_died_leaves_no_numbers_of_its_memory(panel):
