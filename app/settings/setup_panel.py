@@ -242,6 +242,8 @@ class SetupPanel(QWidget):
             parts.append(self.tr("{0} tokens").format(i18n.number(wanted.n_ctx)))
         if (wanted.type_k, wanted.type_v) != (now.type_k, now.type_v):
             parts.append(self.tr("K and V in {0}").format(wanted.type_k))
+        if wanted.swa_full != now.swa_full:
+            parts.append(self.tr("no full-size sliding window"))
         if wanted.n_ubatch != now.n_ubatch:
             parts.append(self.tr("micro-batch {0}").format(i18n.number(wanted.n_ubatch)))
         if wanted.n_gpu_layers != now.n_gpu_layers:

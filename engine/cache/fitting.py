@@ -122,6 +122,9 @@ def _without_loss(info: ModelInfo, settings: LoadSettings) -> Iterator[LoadSetti
     if settings.n_ctx is not None and settings.n_ctx > info.n_ctx_train > 0 and not is_stretched:
         settings = replace(settings, n_ctx=info.n_ctx_train)
         yield settings
+    if settings.swa_full and info.n_swa:
+        settings = replace(settings, swa_full=False)
+        yield settings
     if settings.flash_attn is FlashAttention.OFF:
         settings = replace(settings, flash_attn=FlashAttention.AUTO)
         yield settings

@@ -3285,6 +3285,10 @@
         <translation>K 和 V 用 {0}</translation>
     </message>
     <message>
+        <source>no full-size sliding window</source>
+        <translation>不用完整的滑动窗口缓存</translation>
+    </message>
+    <message>
         <source>micro-batch {0}</source>
         <translation>微批次 {0}</translation>
     </message>

@@ -39,7 +39,7 @@ class Machine:
         self.n_asked += 1
         settings, _ = check_load(self.info, settings)
         n_ctx = settings.n_ctx or self.info.n_ctx_train
-        kv = kv_bytes(self.info, CacheShape(n_ctx, settings.type_k, settings.type_v))
+        kv = kv_bytes(self.info, CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full))
         compute = settings.n_ubatch * 100 + n_cells(n_ctx) // 3
         device = DevicePlan("CPU", 10_000, kv.total, 0, compute, 0, self.free_bytes, 2 * self.free_bytes)
         return MemoryPlan(n_cells(n_ctx), 0, kv.k, kv.v, True, True, (device,), ())
@@ -67,6 +67,15 @@ def test_few_plans_are_asked_for_a_long_context(info: ModelInfo) -> None:
 
 def test_what_fits_needs_no_proposal(info: ModelInfo) -> None:
     assert fitting.find_fit(info, LoadSettings(n_ctx=512), Machine(info, 2**40).plan).proposals == ()
+
+
+def test_a_sliding_window_of_full_size_goes_before_anything_is_lost(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = write_tiny_model(tmp_path_factory.mktemp("window") / "tiny.gguf", TinySpec(arch="gemma3", n_layer=6))
+    windowed = replace(read_model_info(path), n_ctx_train=N_TRAINED)
+    asked = LoadSettings(n_ctx=N_TRAINED, swa_full=True, n_ubatch=fitting.SMALL_UBATCH)
+    machine = Machine(windowed, Machine(windowed, 0).plan(asked).total_bytes // 2)
+    first = fitting.find_fit(windowed, asked, machine.plan).proposals[0].settings
+    assert first == replace(asked, swa_full=False)
 
 
 def test_where_only_v_is_large_it_is_the_first_to_shrink(info: ModelInfo) -> None:
