@@ -90,6 +90,7 @@ class ChatDesk(QObject):
     def connect_actions(self, actions: Actions, engine: EngineSession, store: PreferencesStore) -> None:
         """Say what the actions about chats do."""
         self.keeper.purged.connect(partial(_forget, engine))
+        self.sidebar.forget_requested.connect(engine.forget_chat)
         engine.event_received.connect(partial(_tell_known, engine, self.keeper))
         open_id = lambda: self._chat.open_chat.head.id  # noqa: E731
         for name, do in {

@@ -97,6 +97,7 @@ class Answer:
                 self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
         self._tell_recompute(feed)
         feed_started = time.perf_counter()
+        n_done = 0
         for n_done in self._manager.feed(self._is_cancelled):
             n_in_cache = feed.n_prompt - feed.n_fed + n_done
             self._emit(PrefillProgress(request_id, n_in_cache, feed.n_prompt, feed.n_reused))
@@ -110,15 +111,17 @@ class Answer:
         ended = time.perf_counter()
         self._tell_usage(feed, now=True)
         counts = self._manager.counts
-        prefill_tps = _rate(feed.n_fed, fed - feed_started)
-        if feed.n_fed >= MEASURABLE_TOKENS:
+        # Who stopped it while the prompt was read had no more read than that.
+        n_fed = feed.n_fed if self._manager.is_fed else n_done
+        prefill_tps = _rate(n_fed, fed - feed_started)
+        if n_fed >= MEASURABLE_TOKENS:
             self._loaded.read_tps = prefill_tps
         read_tps = self._loaded.read_tps
         stats = GenerationStats(
             n_prompt=feed.n_prompt,
             n_reused=feed.n_reused,
             n_skipped=feed.n_skipped,
-            n_fed=feed.n_fed,
+            n_fed=n_fed,
             n_generated=len(self._ids),
             n_evicted=counts.n_evicted,
             n_recomputed=counts.n_recomputed,

@@ -58,6 +58,7 @@ class Sidebar(QDockWidget):
     pin_requested = Signal(str, bool)
     delete_requested = Signal(str)
     export_requested = Signal(str)
+    forget_requested = Signal(str)
     retranslated = Signal()
 
     def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
@@ -188,8 +189,12 @@ class Sidebar(QDockWidget):
                 lambda: self.pin_requested.emit(chat.id, not chat.is_pinned),
             ),
             ("save", self.tr("Export…"), lambda: self.export_requested.emit(chat.id)),
+            ("memory", self.tr("Forget its cache"), lambda: self.forget_requested.emit(chat.id)),
             ("trash", self.tr("Delete"), lambda: self.delete_requested.emit(chat.id)),
         ):
+            if icon == "memory" and self.model.badge(chat.id) is None:
+                # There is none.
+                continue
             action = QAction(self._theme.icon(icon), text, menu)
             action.triggered.connect(do)
             menu.addAction(action)

@@ -3407,6 +3407,10 @@
         <translation>导出…</translation>
     </message>
     <message>
+        <source>Forget its cache</source>
+        <translation>清除其缓存</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>删除</translation>
     </message>

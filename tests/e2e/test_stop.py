@@ -40,6 +40,7 @@ def test_stop_acts_at_once_in_the_prompt_and_in_the_answer(shared_desk: Desk, st
     finished = shared_desk.heard.wait(Finished)
     assert time.perf_counter() - asked < MOMENT_S
     assert (finished.request_id, finished.reason, finished.text) == (request_id, FinishReason.CANCELLED, "")
+    assert finished.stats.n_fed < started.n_total, "no more was read than until the Stop"
 
     request_id = shared_desk.ask("Count to a thousand.", SamplingSettings(temperature=0.0, ignore_eos=True))
     shared_desk.heard.wait(TextGenerated)

@@ -44,6 +44,24 @@ def forgotten(desk):
     return [command.chat_id for command in desk.engine.sent if isinstance(command, ForgetChat)]
 
 
+def test_the_cache_of_one_chat_can_be_forgotten(start_desk, qtbot):
+    desk = start_desk(answers_by_hand=True)
+    desk.send("Hi")
+    chat_id = desk.engine.request.chat_id
+    sidebar = desk.program.sidebar
+    qtbot.waitUntil(lambda: sidebar.model.index_of(chat_id).isValid())
+
+    def entries():
+        line = next(row.chat for row in sidebar.model.rows if row.chat is not None)
+        return {action.text(): action for action in sidebar.chat_menu(line).actions()}
+
+    assert "Forget its cache" not in entries(), "there is none yet"
+    desk.engine.post(ChatTiersChanged((ChatTier(chat_id, Tier.DISK, 3 << 20, 100, True),)))
+    qtbot.waitUntil(lambda: sidebar.model.badge(chat_id) is not None)
+    entries()["Forget its cache"].trigger()
+    assert forgotten(desk) == [chat_id]
+
+
 def test_every_new_engine_hears_which_chats_there_are(start_desk, qtbot, tmp_path):
     store = ChatStore(tmp_path / "chats.db")
     store.add([small("a"), small("b"), small("c")])
