@@ -109,6 +109,9 @@ def _candidates(
     for kind in smaller:
         typed = _with_types(changed, kind)
         yield typed
+        whole = plan_of(typed)
+        if whole is not None and whole.fits:
+            continue
         found = largest_n_ctx(_fixed(typed, plan_of), min(wanted, longest_n_ctx(info, settings)), plan_of)
         if found is not None:
             yield replace(typed, n_ctx=found)

@@ -78,6 +78,15 @@ def test_a_sliding_window_of_full_size_goes_before_anything_is_lost(tmp_path_fac
     assert first == replace(asked, swa_full=False)
 
 
+def test_nothing_is_shortened_in_a_type_in_which_the_whole_length_fits(info: ModelInfo) -> None:
+    # A length that llama.cpp rounds up: the next one below it is no proposal of its own.
+    asked = LoadSettings(n_ctx=N_TRAINED - 100)
+    machine = Machine(info, Machine(info, 0).plan(asked).total_bytes * 6 // 10)
+    fit = fitting.find_fit(info, asked, machine.plan)
+    small = [one.settings.n_ctx for one in fit.proposals if one.settings.type_k is not CacheType.F16]
+    assert small == [asked.n_ctx] * len(small)
+
+
 def test_where_only_v_is_large_it_is_the_first_to_shrink(info: ModelInfo) -> None:
     asked = LoadSettings(n_ctx=N_TRAINED, type_k=CacheType.Q8_0, type_v=CacheType.F16)
     machine = Machine(info, Machine(info, 0).plan(asked).total_bytes * 8 // 10)
