@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -252,6 +252,8 @@ class SettingField(QWidget):
         if text.strip() == words(self.declaration.none_label):
             text = "" if self.declaration.optional else text
         text = next((word for word in self.declaration.words if text.strip() == words(word)), text)
+        if self.declaration.kind is int:
+            text = _ungrouped(text)
         try:
             value = self.declaration.parse(text)
         except EngineError:
@@ -317,6 +319,14 @@ class SettingsForm(QWidget):
             for setting in self._fields:
                 setting.retranslate()
         super().changeEvent(event)
+
+
+def _ungrouped(text: str) -> str:
+    """A whole number without the separators with which Kvasir shows it elsewhere: "4,096"; other texts as they are."""
+    mark = QLocale().groupSeparator()
+    groups = text.strip().split(mark)
+    is_number = all(group.isdecimal() for group in groups) and all(len(group) == 3 for group in groups[1:])
+    return "".join(groups) if mark and is_number and len(groups[0]) <= 3 else text
 
 
 def _plain(value: float) -> str:

@@ -68,6 +68,19 @@ def test_a_typed_value_is_told_in_its_type(make_form, qtbot):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "n_ctx"), [("8,192", 8192), ("1,048,576", 1_048_576), ("8,19", None), ("81920,192", None)]
+)
+def test_a_whole_number_is_typed_as_it_is_shown_elsewhere(make_form, qtbot, text, n_ctx):
+    QLocale.setDefault(QLocale("en_US"))
+    try:
+        form = make_form(LoadSettings(n_ctx=512))
+        type_into(qtbot, form, "n_ctx", text)
+    finally:
+        QLocale.setDefault(QLocale.c())
+    assert form.settings.n_ctx == (n_ctx or 512)
+
+
 @pytest.mark.parametrize("text", ["hot", "-1", "5.01", "nan", "1e999"])
 def test_what_is_out_of_bounds_stays_typed_and_changes_nothing(make_form, qtbot, text):
     form = make_form(SamplingSettings())
