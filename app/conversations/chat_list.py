@@ -159,5 +159,5 @@ class ChatListModel(QAbstractListModel):
 
 
 def title_of(chat: ChatLine) -> str:
-    """What a chat is called; one without a title has no words either."""
-    return chat.title or QCoreApplication.translate("ChatList", "New chat")
+    """What a chat is called, in one line also where an imported title has several; one without has no words either."""
+    return " ".join(chat.title.split()) or QCoreApplication.translate("ChatList", "New chat")

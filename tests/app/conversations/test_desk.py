@@ -227,6 +227,13 @@ def test_a_chat_is_renamed_pinned_and_deleted_with_the_keyboard(start_desk, qtbo
     assert [text for _, text in desk.say()] == ["Hi", "Yes"]
 
 
+def test_a_title_of_several_lines_is_shown_in_one(start_desk, tmp_path):
+    fill(tmp_path, small("a", "One\r\ntwo\tthree\u2028four"), small("b", "\n"))
+    desk = start_desk()
+    shown = {desk.program.sidebar.model.index_of(name).data() for name in ("a", "b")}
+    assert shown == {"One two three four", "New chat"}
+
+
 def test_search_shows_the_hit_and_goes_there(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "First", "Tell me of wombats", "They dig."), full())
     desk = start_desk()
