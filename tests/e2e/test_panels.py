@@ -63,6 +63,10 @@ def text(program: Program, name: str) -> str:
     return label.line if isinstance(label, ElidedLabel) else label.text()
 
 
+def held_bytes(program: Program) -> int:
+    return sum(device.total_bytes for device in program.session.status.facts.devices)
+
+
 def test_the_cells_on_screen_are_those_of_the_engine_also_after_evictions(open_program, qtbot):
     program = open_program(PolicySettings(policy=Policy.SINKS))
     wait_until_ready(qtbot, program)
@@ -134,10 +138,14 @@ def test_a_full_cache_that_stops_goes_on_with_more_room(open_program, qtbot):
     window = program.window
     qtbot.waitUntil(lambda: window.findChild(object, "cacheFullDialog") is not None, timeout=PATIENCE_MS)
     larger = window.findChild(QPushButton, "way_larger")
-    qtbot.waitUntil(lambda: larger.isEnabled() and "KiB" in larger.accessibleName(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: larger.isEnabled() and "iB · " in larger.accessibleName(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "…" not in larger.accessibleName(), timeout=PATIENCE_MS)
+    price = larger.accessibleName().split(", +")[1].split(" · ")[0]
+    before = held_bytes(program)
     larger.click()
     qtbot.waitUntil(lambda: program.session.status.is_busy, timeout=PATIENCE_MS)
     wait_until_ready(qtbot, program)
+    assert price == i18n.bytes_text(held_bytes(program) - before)
     usage = program.cache_panel.facts.usage
     assert usage.n_cells == 512
     assert 256 < usage.n_used <= 512
