@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -181,6 +182,11 @@ class SetupPanel(QWidget):
             self._render()
 
     # What happens
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Have an answer ready for whoever comes to change something."""
+        super().enterEvent(event)
+        self._what_if.prepare()
 
     def _ask(self) -> None:
         self._fit, self._is_refused = None, False

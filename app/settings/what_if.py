@@ -73,6 +73,11 @@ class WhatIf(QObject):
         """Whether the newest question has no answer yet."""
         return self._question is not None and self._question.request_id in self._open
 
+    def prepare(self) -> None:
+        """Somebody is about to change something: a planner that has ended meanwhile is started before it is needed."""
+        if self._question is not None and not self.is_waiting:
+            self._put(replace(self._question, request_id=next(self._ids)))
+
     def forget(self) -> None:
         """No answer is wanted any more."""
         self._open.clear()
@@ -81,10 +86,13 @@ class WhatIf(QObject):
         self._slow.stop()
 
     def _ask(self, question: PlanMemory) -> None:
-        self._question, self._fit_id = question, None
-        self._open.add(question.request_id)
         if not self._slow.isActive():
             self._slow.start()
+        self._put(question)
+
+    def _put(self, question: PlanMemory) -> None:
+        self._question, self._fit_id = question, None
+        self._open.add(question.request_id)
         self._planner.ask(question)
 
     def _ask_fit(self) -> None:

@@ -6,8 +6,9 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
+from PySide6.QtCore import QLocale, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
 
 from app.elided_label import ElidedLabel
 from app.engine_bridge import EngineBridge
@@ -16,7 +17,7 @@ from app.settings.setup_panel import SetupPanel
 from app.settings.what_if import WhatIf
 from app.theme import Theme
 from engine.cache.plan import Defaults, Fit
-from engine.messages import DeviceMemory, PlanMemory
+from engine.messages import DeviceMemory, FindFit, PlanMemory
 from engine.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
@@ -373,3 +374,12 @@ def test_what_fits_is_asked_for_once_somebody_looks(made, qtbot):
     qtbot.waitUntil(lambda: PATH in wanted)
     panel.show_defaults(FITS)
     assert button(panel, "resetSetup").isEnabled()
+
+
+def test_the_pointer_over_the_panel_readies_the_planner_and_changes_nothing(made, qtbot):
+    panel, planner = made
+    qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
+    verdict, n_asked = label(panel, "previewVerdict"), len(planner.asked)
+    QApplication.sendEvent(panel, QEnterEvent(QPointF(), QPointF(), QPointF()))
+    qtbot.waitUntil(lambda: [type(question) for question in planner.asked[n_asked:]] == [PlanMemory, FindFit])
+    assert label(panel, "previewVerdict") == verdict

@@ -120,3 +120,23 @@ def test_answers_to_somebody_else_are_not_taken_and_what_gave_way_to_them_is_ask
     planner.answer(planner.asked[-1])
     qtbot.waitUntil(lambda: heard.fits == [LARGEST_F16])
     assert heard.plans == [256]
+
+
+def test_whoever_comes_to_change_something_finds_a_planner_at_work(qapp, qtbot):
+    bridge = EngineBridge()
+    planner = FakePlanner(bridge.post, answers_by_hand=True)
+    what_if = WhatIf(planner, bridge, itertools.count(1), pause_ms=0, slow_ms=0)
+    heard = Heard(what_if)
+    what_if.prepare()
+    assert planner.asked == []
+    ask(what_if, 256)
+    what_if.prepare()
+    assert len(planner.asked) == 1
+    planner.answer(planner.asked[0])
+    qtbot.waitUntil(lambda: not what_if.is_waiting)
+    with qtbot.assertNotEmitted(what_if.slow, wait=20):
+        what_if.prepare()
+    again = planner.asked[-1]
+    assert (type(again), again.settings) == (PlanMemory, LoadSettings(n_ctx=256))
+    planner.answer(again)
+    qtbot.waitUntil(lambda: heard.plans == [256, 256])
