@@ -212,7 +212,7 @@ class Steering(QObject):
     def _show_event(self, event: Event) -> None:
         if isinstance(event, Finished) and self._is_reading(event.request_id):
             # Nobody asked for the token that it sampled.
-            event = replace(event, stats=replace(event.stats, n_generated=0, decode_tps=0.0))
+            event = replace(event, stats=replace(event.stats, n_generated=0, decode_tps=0.0, ttft_ms=None))
         self.cache_panel.take(event)
 
     def _is_reading(self, request_id: int | None) -> bool:

@@ -8,10 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.cache.manager import AppendResult, Feed, RecomputeReason
-from engine.cache.usage import n_until_eviction, spans
 from engine.messages import (
     CacheChanged,
-    CacheUsage,
     Event,
     Finished,
     FinishReason,
@@ -21,7 +19,6 @@ from engine.messages import (
     NoticeCode,
     PrefillProgress,
     RenderStarted,
-    SpanState,
     TextGenerated,
     TextKind,
 )
@@ -127,7 +124,7 @@ class Answer:
             n_recomputed=counts.n_recomputed,
             prefill_tps=prefill_tps,
             decode_tps=_rate(len(self._ids), ended - fed),
-            ttft_ms=1000 * ((self._first_token_at or ended) - started),
+            ttft_ms=None if self._first_token_at is None else 1000 * (self._first_token_at - started),
             seed=self._seed,
             read_tps=read_tps,
             reuse_saved_ms=1000 * n_saved / read_tps if read_tps else None,
@@ -161,10 +158,10 @@ class Answer:
         vocabulary = self._loaded.model.vocabulary
         while True:
             token = context.sample(sampler)
-            if self._first_token_at is None:
-                self._first_token_at = time.perf_counter()
             if vocabulary.is_end_of_generation(token) and not sampling.ignore_eos:
                 return FinishReason.END_OF_TURN
+            if self._first_token_at is None:
+                self._first_token_at = time.perf_counter()
             self._ids.append(token)
             self._tell(stream.feed(token))
             if stream.stop_string is not None:
@@ -195,30 +192,8 @@ class Answer:
         clock = time.monotonic()
         if now or clock >= self._next_usage:
             self._next_usage = clock + USAGE_PERIOD_S
-            self._emit(CacheChanged(self._usage(feed, is_last=now)))
-
-    def _usage(self, feed: Feed, *, is_last: bool) -> CacheUsage:
-        manager, loaded = self._manager, self._loaded
-        sequence, limits, counts = manager.sequence, manager.limits, manager.counts
-        n_used, n_cells = sequence.n_cached, loaded.context.traits.n_cells
-        return CacheUsage(
-            chat_id=self._request.chat_id,
-            n_cells=n_cells,
-            n_used=n_used,
-            n_sink=min(limits.n_sink, n_used),
-            n_window=limits.n_window,
-            n_evicted=sequence.count(SpanState.EVICTED),
-            n_skipped=sequence.count(SpanState.SKIPPED),
-            n_reused=feed.n_reused,
-            n_until_eviction=n_until_eviction(sequence, limits),
-            n_renumbered=counts.n_renumbered,
-            n_recomputed=counts.n_recomputed,
-            next_position=sequence.next_position,
-            used_bytes=loaded.used_kv_bytes(n_used),
-            allocated_bytes=loaded.used_kv_bytes(n_cells),
-            spans=spans(sequence, manager.turns, limits),
-            tokens_per_second=None if is_last else self._current_rate(),
-        )
+            rate = None if now else self._current_rate()
+            self._emit(CacheChanged(self._loaded.usage(self._request.chat_id, feed.n_reused, rate)))
 
     def _current_rate(self) -> float | None:
         """Tokens a second over the last moments; None before there are enough."""

@@ -192,6 +192,7 @@ class GenerationStats:
     needs to be fed, it was evaluated. ``n_fed`` counts the last token sampled before, whose evaluation this request
     pays. ``read_tps`` is how fast this model was last seen to read a prompt long enough to measure; ``reuse_saved_ms``
     what evaluating the reused tokens that still have cells would have taken at that speed. None: not measured yet.
+    ``ttft_ms``: from the request to the first token of the answer; None where it has none.
     """
 
     n_prompt: int
@@ -203,7 +204,7 @@ class GenerationStats:
     n_recomputed: int
     prefill_tps: float
     decode_tps: float
-    ttft_ms: float
+    ttft_ms: float | None
     seed: int
     read_tps: float | None = None
     reuse_saved_ms: float | None = None
@@ -211,4 +212,4 @@ class GenerationStats:
     @classmethod
     def nothing(cls, seed: int) -> GenerationStats:
         """Of a request that was stopped while it waited."""
-        return cls(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, seed)
+        return cls(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, None, seed)

@@ -11,6 +11,8 @@ from engine.cache.binding import binding, model_digest
 from engine.cache.geometry import CacheShape, layer_bytes_per_token, layer_cells
 from engine.cache.manager import CacheManager
 from engine.cache.tiers import Tiers
+from engine.cache.usage import n_until_eviction, spans
+from engine.facts import CacheUsage, SpanState
 from engine.models.gguf import ModelInfo
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.report import read_context
@@ -90,6 +92,29 @@ class LoadedModel:
             layer_bytes_per_token(layer, settings.type_k, settings.type_v)
             * min(n_used, layer_cells(self.info, layer, self.shape))
             for layer in self.info.layers
+        )
+
+    def usage(self, chat_id: str, n_reused: int, tokens_per_second: float | None = None) -> CacheUsage:
+        """The cache as it is, for the chat that works with it."""
+        sequence, limits, counts = self.manager.sequence, self.manager.limits, self.manager.counts
+        n_used, n_cells = sequence.n_cached, self.context.traits.n_cells
+        return CacheUsage(
+            chat_id=chat_id,
+            n_cells=n_cells,
+            n_used=n_used,
+            n_sink=min(limits.n_sink, n_used),
+            n_window=limits.n_window,
+            n_evicted=sequence.count(SpanState.EVICTED),
+            n_skipped=sequence.count(SpanState.SKIPPED),
+            n_reused=n_reused,
+            n_until_eviction=n_until_eviction(sequence, limits),
+            n_renumbered=counts.n_renumbered,
+            n_recomputed=counts.n_recomputed,
+            next_position=sequence.next_position,
+            used_bytes=self.used_kv_bytes(n_used),
+            allocated_bytes=self.used_kv_bytes(n_cells),
+            spans=spans(sequence, self.manager.turns, limits),
+            tokens_per_second=tokens_per_second,
         )
 
     def close(self) -> None:

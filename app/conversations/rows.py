@@ -129,6 +129,8 @@ def stats_of(plain: Mapping[str, Any]) -> GenerationStats | None:
         is_number = isinstance(value, int if field.type == "int" else int | float) and not isinstance(value, bool)
         if is_number and 0 <= value < MAX_COUNT:  # type: ignore[operator]
             values[field.name] = value
+        elif value is None and str(field.type).endswith("| None"):
+            values[field.name] = None
         elif field.default is dataclasses.MISSING:
             return None
     return GenerationStats(**values)

@@ -162,8 +162,9 @@ class CommandLineChat:
 
 def _summary(event: Finished) -> str:
     stats = event.stats
+    first = f"first after {stats.ttft_ms:.0f} ms · " if stats.ttft_ms is not None else ""
     return (
         f"[{event.reason} · reused {stats.n_reused} of {stats.n_prompt}, fed {stats.n_fed} · "
         f"{stats.n_generated} tokens · {stats.prefill_tps:.0f} and {stats.decode_tps:.1f} tokens/s · "
-        f"first after {stats.ttft_ms:.0f} ms · evicted {stats.n_evicted} · seed {stats.seed}]"
+        f"{first}evicted {stats.n_evicted} · seed {stats.seed}]"
     )

@@ -41,6 +41,7 @@ def test_stop_acts_at_once_in_the_prompt_and_in_the_answer(shared_desk: Desk, st
     assert time.perf_counter() - asked < MOMENT_S
     assert (finished.request_id, finished.reason, finished.text) == (request_id, FinishReason.CANCELLED, "")
     assert finished.stats.n_fed < started.n_total, "no more was read than until the Stop"
+    assert finished.stats.ttft_ms is None, "no token came"
 
     request_id = shared_desk.ask("Count to a thousand.", SamplingSettings(temperature=0.0, ignore_eos=True))
     shared_desk.heard.wait(TextGenerated)
@@ -52,6 +53,7 @@ def test_stop_acts_at_once_in_the_prompt_and_in_the_answer(shared_desk: Desk, st
     # What was said stays, and is in the cache: going on costs nothing twice.
     assert finished.text
     assert finished.stats.n_generated == len(finished.token_ids) > 0
+    assert finished.stats.ttft_ms > 0
 
 
 def test_a_stop_for_what_waits_leaves_the_cache_alone(shared_desk: Desk, tiny_model: Callable[..., Path]) -> None:

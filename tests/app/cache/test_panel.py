@@ -132,6 +132,11 @@ def test_the_last_request_says_what_reuse_saved(panel):
     assert text(panel, "cache_saved") == "–"
 
 
+def test_a_stop_before_the_first_token_has_no_time_of_it(panel):
+    panel.take(Finished(1, FinishReason.CANCELLED, replace(stats(n_generated=0), ttft_ms=None), "", "", ()))
+    assert text(panel, "cache_first") == "–"
+
+
 def test_a_load_and_a_prompt_show_how_far_they_are_and_what_is_left(panel):
     bar = panel.findChild(QProgressBar, "prefillBar")
     assert bar.isHidden()

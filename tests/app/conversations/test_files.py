@@ -57,7 +57,7 @@ def turns_of(draw):
                 Message(role, composed(files, typed) if files else typed, draw(texts), ids, ids is not None),
                 draw(st.sampled_from([TurnState.DONE, TurnState.STOPPED, TurnState.FAILED])),
                 draw(st.none() | st.sampled_from(list(FinishReason))),
-                draw(st.none() | st.just(stats()) | st.just(replace(stats(), read_tps=3.5))),
+                draw(st.none() | st.just(stats()) | st.just(replace(stats(), ttft_ms=None, read_tps=3.5))),
                 draw(moments),
                 draw(st.none() | st.sampled_from([one.id for one in turns])) if turns else None,
                 draw(st.booleans()),
