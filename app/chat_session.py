@@ -19,7 +19,6 @@ from app.engine_session import EngineSession
 from app.engine_status import EngineState, EngineStatus
 from app.open_chat import OpenChat, kept_chat, new_chat
 from app.requests import Requests
-from app.sent_turns import SentTurns
 from app.settings.preferences import Preferences
 from app.turn_display import TurnDisplay
 from engine.errors import ErrorCode
@@ -70,7 +69,6 @@ class ChatSession(QObject):
         self._left: OpenChat | None = None
         self._queued = False
         self._editing = Editing(composer)
-        self._sent = SentTurns()
         self.requests = Requests(session, preferences)
         self._display = TurnDisplay(self)
         self._counter = DraftCounter(session, self._messages_before_draft, self)
@@ -124,7 +122,7 @@ class ChatSession(QObject):
     def turn_id_of(self, message_index: int | None) -> str | None:
         """Which turn a message of the last request belongs to (None: the answer to it); None for the system prompt,
         and for a request of another chat."""
-        return self._sent.turn_id(self.conversation, message_index)
+        return self.requests.sent.turn_id(self.conversation, message_index)
 
     def can_edit(self) -> bool:
         """Whether there is a last message to edit, and nothing under way."""
@@ -152,9 +150,13 @@ class ChatSession(QObject):
     def read_again(self) -> None:
         """Have the open chat in the cache before the next message needs it; a message sent meanwhile takes over."""
         if self._session.status.can_answer and self.conversation.can_answer():
-            self._sent.remember(self.conversation, self.settings.system_prompt)
-            self.requests.read(self._open, self._messages())
+            self.requests.read(self._open)
             self.changed.emit()
+
+    def restore(self) -> None:
+        """Have what is kept of the open chat in the cache; nothing is evaluated, and nothing waits for it."""
+        if self._session.status.can_answer and self.conversation.can_answer():
+            self.requests.restore(self._open)
 
     def stop(self) -> None:
         """End what is under way: the answer, the wait for the model, or the editing."""
@@ -183,8 +185,7 @@ class ChatSession(QObject):
         if not self.can_continue():
             return
         request_id = self._session.next_request_id()
-        messages = self._messages()
-        self._sent.remember(self.conversation, self.settings.system_prompt)
+        messages = self.requests.messages(self._open)
         turn = self.conversation.begin_continuation(request_id)
         self._transcript.update_turn(str(turn.id), state=TurnState.STREAMING, note="", facts=())
         self._generate(request_id, messages, continue_last=True)
@@ -222,7 +223,7 @@ class ChatSession(QObject):
 
     def close_chat(self, chat_id: str) -> None:
         """Leave a chat that was deleted: nothing more of it is kept."""
-        self.requests.stop_reading()
+        self.requests.stop()
         for chat in self.chats:
             if chat.head.id == chat_id and chat.conversation.request_id is not None:
                 self._session.stop()
@@ -238,7 +239,7 @@ class ChatSession(QObject):
         return ChatSettings(self._preferences().system_prompt, self._preferences().sampling)
 
     def _leave_for(self, other: OpenChat) -> None:
-        self.requests.stop_reading()
+        self.requests.stop()
         if self._queued:
             self._set_queued(False)
         if self.is_editing:
@@ -262,7 +263,7 @@ class ChatSession(QObject):
     def _show(self, at: int | None = None) -> None:
         """Show the open version from the beginning on, and go to a turn, or to the end."""
         self._transcript.set_turns([self.shown(turn) for turn in self.conversation.shown_turns()])
-        self._transcript.set_visibility(self._sent.seen(self.conversation))
+        self._transcript.set_visibility(self.requests.sent.seen(self.conversation))
         if at is not None:
             self._transcript.scroll_to_turn(str(at))
         self._composer.set_busy(self.conversation.request_id is not None)
@@ -274,11 +275,9 @@ class ChatSession(QObject):
 
     # Requests
 
-    def _messages(self) -> tuple[Message, ...]:
-        return self.conversation.messages(self.settings.system_prompt)
-
     def _messages_before_draft(self) -> tuple[Message, ...]:
-        return self._editing.before(self._messages(), self.conversation.turn_ids(self.settings.system_prompt))
+        prompt = self.settings.system_prompt
+        return self._editing.before(self.conversation.messages(prompt), self.conversation.turn_ids(prompt))
 
     def _send_now(self, text: str) -> None:
         attachments = self._composer.attachments
@@ -295,8 +294,7 @@ class ChatSession(QObject):
 
     def _answer(self) -> None:
         request_id = self._session.next_request_id()
-        messages = self._messages()
-        self._sent.remember(self.conversation, self.settings.system_prompt)
+        messages = self.requests.messages(self._open)
         turn = self.conversation.begin_answer(request_id)
         self._transcript.append_turn(self.shown(turn))
         self._generate(request_id, messages)
@@ -339,7 +337,7 @@ class ChatSession(QObject):
     def _on_event(self, event: Event) -> None:
         if self.requests.take(event):
             self.changed.emit()
-        self._transcript.set_visibility(self._sent.seen_after(event, self.conversation))
+        self._transcript.set_visibility(self.requests.sent.seen_after(event, self.conversation))
         if isinstance(event, TextGenerated):
             self._on_text(event)
         elif isinstance(event, Finished):

@@ -21,6 +21,7 @@ from engine.messages import (
     LoadModel,
     Message,
     ModelLoaded,
+    RestoreChat,
     SetTierBudgets,
 )
 from engine.settings import LoadSettings, TierSettings
@@ -132,6 +133,14 @@ class EngineSession(QObject):
         """Stop the answer under way; it ends with Finished."""
         if self._status.answer_request is not None:
             self._engine.send(Cancel(self._status.answer_request))
+
+    def restore(self, request: RestoreChat) -> None:
+        """Have a chat in the context as far as it is kept; nobody is kept waiting for it, so the status stays."""
+        self._engine.send(request)
+
+    def cancel_restore(self, request_id: int) -> None:
+        """It is not wanted any more."""
+        self._engine.send(Cancel(request_id))
 
     def count_tokens(self, messages: tuple[Message, ...], draft: str) -> int:
         """Ask for the size of a draft; the id that TokensCounted will carry."""

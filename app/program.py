@@ -45,6 +45,7 @@ from app.models.recent_models import RecentModels
 from app.models.settings_chooser import SettingsChooser
 from app.models.workers import make_workers
 from app.notices import Notices
+from app.opened_chats import OpenedChats
 from app.options import Options, folders
 from app.process_age import process_age_s
 from app.resources import resource_dir
@@ -161,6 +162,7 @@ class Program:
         self.desk = ChatDesk(chats, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
         self.desk.connect_settings(self.sampling_panel, self.store)
         self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
+        self.opened_chats = OpenedChats(self.session, self.chat)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
         self.steering.attach(self.chat, self.transcript, self.composer, self.notices, self.opener)
         policy = self.sampling_panel.policy

@@ -18,6 +18,7 @@ from engine.messages import (
     Notice,
     NoticeCode,
     PrefillProgress,
+    RenderEnded,
     RenderStarted,
     TextGenerated,
     TextKind,
@@ -83,6 +84,8 @@ class Answer:
             return
         self._emit(RenderStarted(request_id))
         prompt = self._loaded.prompt(self._request.messages, continue_last=self._request.continue_last)
+        # A large snapshot may be read now, by a disk that is slow.
+        self._emit(RenderEnded(request_id))
         policy = checked(self._request.policy)
         self._loaded.active.make_ready(self._request.chat_id, prompt.tokens, self._is_cancelled)
         feed = self._manager.begin(prompt, policy)

@@ -17,6 +17,7 @@ from engine.errors import ErrorCode
 from engine.log_tail import read_log_tail
 from engine.messages import (
     Cancel,
+    ChatRestored,
     Command,
     CountTokens,
     EngineLost,
@@ -37,6 +38,7 @@ from engine.messages import (
     Notice,
     NoticeCode,
     RenderStarted,
+    RestoreChat,
     SetTierBudgets,
     Shutdown,
     TokensCounted,
@@ -51,8 +53,8 @@ __all__ = ["EngineClient", "EngineOptions", "Recovery", "read_log_tail"]
 LOOK_PERIOD_S = 0.25
 """How often the reader looks at the clock while the process says nothing."""
 
-_Request = Generate | CountTokens | LoadModel
-_Answer = Finished | Failed | ModelLoaded | LoadCancelled | TokensCounted
+_Request = Generate | RestoreChat | CountTokens | LoadModel
+_Answer = Finished | Failed | ModelLoaded | LoadCancelled | TokensCounted | ChatRestored
 _TOLD_ONCE = frozenset({NoticeCode.CPU_ONLY, NoticeCode.BACKEND_UNUSABLE})
 """Notices about the machine, which every new process would repeat."""
 
@@ -267,7 +269,7 @@ class EngineClient:
         self._deadline = None
         if isinstance(event, RenderStarted):
             request = self._requests.get(event.request_id)
-            chat = request if isinstance(request, Generate | CountTokens) else None
+            chat = request if isinstance(request, Generate | RestoreChat | CountTokens) else None
             self._deadline = (time.monotonic() + deadlines.render_timeout_s(chat), ErrorCode.TEMPLATE_TIMEOUT)
         elif isinstance(event, EngineReady):
             if self._ended_for is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.messages import CountTokens, Generate
+from engine.messages import CountTokens, Generate, RestoreChat
 
 START_TIMEOUT_S = 120.0
 """A process that is not ready by then never will be: a driver hangs. The first start of a GPU takes tens of seconds."""
@@ -16,7 +16,7 @@ CLOSE_TIMEOUT_S = 3.0
 """How long a process may take to end after Shutdown before it is killed, and after that before it is left alone."""
 
 
-def render_timeout_s(request: Generate | CountTokens | None) -> float:
+def render_timeout_s(request: Generate | RestoreChat | CountTokens | None) -> float:
     """Seconds that a chat may take to become tokens."""
     messages = request.messages if request is not None else ()
     n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)

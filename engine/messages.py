@@ -82,6 +82,20 @@ class Generate(Command):
 
 
 @dataclass(frozen=True)
+class RestoreChat(Command):
+    """Bring into the context what is kept of a chat, and evaluate nothing; answered by ChatRestored or Failed.
+
+    ``messages`` and ``continue_last`` as in Generate. Where nothing is kept, what is in the context stays there.
+    """
+
+    request_id: int
+    chat_id: str
+    messages: tuple[Message, ...]
+    policy: PolicySettings = PolicySettings()
+    continue_last: bool = False
+
+
+@dataclass(frozen=True)
 class CountTokens(Command):
     """How many tokens a chat would be, with ``draft`` as its next user message; answered by TokensCounted or Failed."""
 
@@ -243,6 +257,13 @@ class RenderStarted(Event):
 
 
 @dataclass(frozen=True)
+class RenderEnded(Event):
+    """The chat is tokens now; what comes next may take its time."""
+
+    request_id: int
+
+
+@dataclass(frozen=True)
 class PrefillProgress(Event):
     """``n_done`` of ``n_total`` prompt tokens are in the cache, ``n_reused`` of them from before."""
 
@@ -269,6 +290,13 @@ class ChatTiersChanged(Event):
     """Every chat that is warm with the model loaded now; all others are evaluated when they are opened."""
 
     tiers: tuple[ChatTier, ...]
+
+
+@dataclass(frozen=True)
+class ChatRestored(Event):
+    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now."""
+
+    request_id: int
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ from engine.messages import (
     Notice,
     NoticeCode,
     RenderStarted,
+    RestoreChat,
     SetTierBudgets,
     TokensCounted,
 )
@@ -54,6 +55,7 @@ from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
 from engine.options import EngineOptions
+from engine.restoring import restore
 from engine.settings import GpuLayers, LoadSettings
 from engine.text.chat import Message
 
@@ -142,6 +144,8 @@ class Session:
                 is_cancelled = partial(self._is_cancelled, command.request_id)
                 # Long before the answer ends, another chat is the active one.
                 Answer(loaded, command, self._emit, is_cancelled, self.tell_tiers).give()
+            case RestoreChat():
+                restore(self._require_model(), command, self._emit, partial(self._is_cancelled, command.request_id))
             case CountTokens():
                 self._count(command)
             case ForgetChat():

@@ -10,6 +10,8 @@ from engine.cache.snapshot_folder import StoredSnapshot
 from engine.cache.tiers import TAIL_TOKENS, Found, Kept, Tiers
 from engine.errors import EngineError
 from engine.facts import ChatTier, Tier
+from engine.settings import PolicySettings
+from engine.text.chat import Prompt
 
 
 class ActiveChat:
@@ -34,11 +36,11 @@ class ActiveChat:
     def _is_saved(self) -> bool:
         return not self._is_changed and (self._copy is None or self._tiers.holds(self._copy))
 
-    def make_ready(self, chat_id: str, tokens: Sequence[int], is_unwanted: Callable[[], bool]) -> None:
+    def make_ready(self, chat_id: str, tokens: Sequence[int], is_unwanted: Callable[[], bool]) -> bool:
         """Bring into the context what is already known of a prompt, if a snapshot has more of it than the context.
 
         What is in the context and would be lost is kept first. Whatever fails on the way only means that more is
-        evaluated.
+        evaluated. Tells whether the context is another one now.
         """
         sequence = self._manager.sequence
         found = self._tiers.find(tokens, self._traits, self._manager.n_usable(tokens))
@@ -46,16 +48,30 @@ class ActiveChat:
         if found is not None or (chat_id != self.chat_id and n_lost) or n_lost >= TAIL_TOKENS:
             self.save(needed=found)
         if found is None:
-            return
+            return False
         snapshot = self._tiers.read(found, is_unwanted)
         if snapshot is None:
-            return
+            return False
         self._is_changed = False
         if self._manager.restore(snapshot):
             self.chat_id, self._copy = found.chat_id, found.where
         else:
             self.chat_id, self._copy = "", None
             self._tiers.drop(found)
+        return True
+
+    def open(self, chat_id: str, prompt: Prompt, policy: PolicySettings, is_unwanted: Callable[[], bool]) -> bool:
+        """Bring a chat into the context as far as it is kept, and evaluate nothing; whether the context is another one.
+
+        Raises EngineError(SETTING_INVALID).
+        """
+        # The next message makes the prompt longer, by what is not known yet: a token that there is not.
+        if chat_id == self.chat_id or not self.make_ready(chat_id, (*prompt.tokens, -1), is_unwanted):
+            return False
+        self._manager.settle(prompt, policy)
+        if chat_id != self.chat_id:
+            self.take(chat_id)
+        return True
 
     def take(self, chat_id: str) -> None:
         """The context works for this chat from now on."""

@@ -128,6 +128,13 @@ class CacheManager:
         self._plan_feed(n_kept)
         return self._as_feed(n_same)
 
+    def settle(self, prompt: Prompt, settings: PolicySettings) -> None:
+        """Hold what there is of a prompt, by its turns, and nothing else; nothing is fed."""
+        self._set_limits(window.limits(settings, self._cells.traits, prompt.turns))
+        self._turns, self._tokens, self._reason, self.counts = prompt.turns, prompt.tokens, None, CacheCounts()
+        self._pending = []
+        self._cells.roll_back(self.sequence.common_prefix(prompt.tokens))
+
     def _as_feed(self, n_same: int) -> Feed:
         n_prompt, n_held = len(self._tokens), len(self.sequence)
         n_fed = sum(len(part) for part in self._pending)

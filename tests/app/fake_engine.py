@@ -10,6 +10,7 @@ from engine.messages import (
     CacheChanged,
     CacheUsage,
     Cancel,
+    ChatRestored,
     Command,
     CountTokens,
     Device,
@@ -30,6 +31,7 @@ from engine.messages import (
     ModelLoaded,
     ModelUnloaded,
     PrefillProgress,
+    RestoreChat,
     Span,
     SpanState,
     TextGenerated,
@@ -150,6 +152,9 @@ class FakeEngine:
             self._open.append(command)
             if not self.answers_by_hand:
                 self._answer(command)
+        elif isinstance(command, RestoreChat) and not self.answers_by_hand:
+            self.post(CacheChanged(usage(command.chat_id)))
+            self.post(ChatRestored(command.request_id))
         elif isinstance(command, CountTokens):
             n_draft = len(command.draft.split())
             self.post(TokensCounted(command.request_id, n_draft, n_draft, ROOM))

@@ -85,3 +85,53 @@ def test_another_answer_and_another_chat_cost_only_what_is_new(qapp, qtbot, star
         program.close()
         program.window.deleteLater()
         close_logs()
+
+
+def test_a_chat_that_is_opened_is_in_the_cache_before_anything_is_sent(qapp, qtbot, starter, tmp_path):
+    chosen = Preferences(system_prompt="", sampling=SamplingSettings(temperature=0.0, max_tokens=12))
+    PreferencesStore(tmp_path / "preferences.json", lambda problem: pytest.fail(str(problem))).set(chosen)
+
+    def say(program: Program, text: str) -> None:
+        qtbot.waitUntil(lambda: program.session.status.state is EngineState.READY, timeout=60_000)
+        with qtbot.waitSignal(program.chat.answer_ended, timeout=60_000):
+            program.chat.send(text)
+
+    def go_to(program: Program, chat_id: str) -> int:
+        """Open a chat and wait for its cells."""
+        program.desk.open(chat_id)
+        usage = lambda: program.cache_panel.facts.usage  # noqa: E731
+        qtbot.waitUntil(lambda: usage() is not None and usage().chat_id == chat_id, timeout=10_000)
+        return usage().n_used
+
+    def close(program: Program) -> None:
+        program.window.close()
+        program.close()
+        program.window.deleteLater()
+        close_logs()
+
+    program = Program(qapp, Options(starter, tmp_path, None, ()))
+    try:
+        program.show()
+        say(program, TEXT + "What do they hold?")
+        first, n_first = program.chat.open_chat.head.id, program.cache_panel.facts.usage.n_used
+        program.actions["new_chat"].trigger()
+        say(program, "Tell me of the sea. " * 10)
+        second, cost = program.chat.open_chat.head.id, program.cache_panel.facts.stats
+        assert go_to(program, first) == n_first
+        assert program.cache_panel.facts.stats == cost, "nothing was asked"
+        assert go_to(program, second) != n_first
+        assert go_to(program, first) == n_first
+        say(program, "And now?")
+        stats = program.chat.conversation.last.stats
+        assert stats.n_reused == n_first
+        n_now = program.cache_panel.facts.usage.n_used
+    finally:
+        close(program)
+    again = Program(qapp, Options(starter, tmp_path, None, ()))
+    try:
+        again.show()
+        assert go_to(again, first) == n_now
+        say(again, "And then?")
+        assert again.chat.conversation.last.stats.n_reused == n_now
+    finally:
+        close(again)

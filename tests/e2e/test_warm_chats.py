@@ -13,19 +13,27 @@ import pytest
 
 from engine.client import EngineClient
 from engine.messages import (
+    CacheChanged,
+    ChatRestored,
     ChatTier,
     ChatTiersChanged,
     Finished,
     ForgetAllChats,
     ForgetChat,
     ForgetOtherChats,
+    Generate,
+    Message,
     ModelUnloaded,
+    PrefillProgress,
+    RenderEnded,
+    RenderStarted,
+    RestoreChat,
     SetTierBudgets,
     Tier,
 )
 from engine.settings import CacheType, FlashAttention, RopeScaling, SamplingSettings, TierSettings
 from tests.e2e.conftest import SMALL
-from tests.e2e.desk import Desk
+from tests.e2e.desk import GREEDY, Desk
 
 pytestmark = pytest.mark.e2e
 
@@ -159,6 +167,59 @@ def test_a_restart_finds_chats_on_disk(
     third.client.send(ForgetAllChats())
     wait_for_tiers(third, lambda tiers: not tiers)
     assert not files(folder)
+
+
+def test_a_chat_that_is_opened_is_in_the_context_and_nothing_is_evaluated(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder, model = tmp_path / "snapshots", tiny_model()
+    one = desk(snapshot_folder=str(folder))
+    one.load(model, SMALL)
+    first = one.answer(A, chat_id="a")
+    said = (Message("user", A), Message("assistant", first.text, token_ids=first.token_ids))
+    n_cached = one.heard.of(CacheChanged)[-1].usage.n_used
+    one.answer(B, chat_id="b")
+
+    def open_chat(desk: Desk) -> None:
+        request_id = desk.send(lambda request_id: RestoreChat(request_id, "a", said, continue_last=True))
+        assert isinstance(desk.heard.wait_for_answer(request_id), ChatRestored)
+
+    def go_on(desk: Desk) -> int:
+        messages = (*said, Message("user", "abc"))
+        request_id = desk.send(lambda request_id: Generate(request_id, "a", messages, GREEDY))
+        finished = desk.heard.wait_for_answer(request_id)
+        assert isinstance(finished, Finished)
+        return finished.stats.n_reused
+
+    n_before = len(one.heard.of(PrefillProgress))
+    open_chat(one)
+    usage = one.heard.of(CacheChanged)[-1].usage
+    assert (usage.chat_id, usage.n_used) == ("a", n_cached)
+    assert [span.message_index for span in usage.spans if span.role == "assistant"][-1] == 1
+    assert len(one.heard.of(PrefillProgress)) == n_before
+    wait_for_tiers(one, lambda tiers: tiers["a"].tier is Tier.ACTIVE)
+    assert go_on(one) == n_cached
+    one.client.close()
+    # After a restart it comes from disk.
+    other = desk(snapshot_folder=str(folder))
+    other.load(model, SMALL)
+    open_chat(other)
+    assert other.heard.of(CacheChanged)[-1].usage.n_used >= n_cached
+    assert go_on(other) >= n_cached
+    other.client.close()
+    # What is damaged is not evaluated either.
+    for file in files(folder):
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+    third = desk(snapshot_folder=str(folder))
+    third.load(model, SMALL)
+    open_chat(third)
+    assert not third.heard.of(CacheChanged)
+    assert go_on(third) == 0
+    # A disk may be slow: what is read from it is not counted as a template that has no end.
+    kinds = [type(event) for event in third.heard.drain()]
+    assert [kinds[i + 1] for i, kind in enumerate(kinds) if kind is RenderStarted] == [RenderEnded, RenderEnded]
 
 
 @pytest.mark.parametrize("end", [EngineClient.close, EngineClient.unload], ids=["exit", "unload"])

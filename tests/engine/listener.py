@@ -59,6 +59,6 @@ def answered_by(event: Event) -> tuple[int | None, ...]:
     name = type(event).__name__
     if name == "EngineLost":
         return event.request_ids  # type: ignore[attr-defined, no-any-return]
-    if name in ("Finished", "Failed", "ModelLoaded", "LoadCancelled", "TokensCounted"):
+    if name in ("Finished", "Failed", "ModelLoaded", "LoadCancelled", "TokensCounted", "ChatRestored"):
         return (event.request_id,)  # type: ignore[attr-defined]
     return ()

@@ -300,6 +300,46 @@ def test_a_chat_that_is_forgotten_leaves_nothing(tmp_path: Path) -> None:
     assert (desk.tiers(), stored_files(tmp_path)) == ({}, [])
 
 
+def test_going_back_and_forth_between_chats_copies_nothing_again() -> None:
+    memory = Recorder()
+    desk = WarmDesk(memory, Tiers(BUDGETS, None, plenty))
+    chats = {"a": first_question(1), "b": first_question(2)}
+    for chat_id, chat in chats.items():
+        desk.ask(chat_id, chat)
+
+    def go_to(chat_id: str) -> bool:
+        prompt = chats[chat_id].prompt(continue_last=True)
+        return desk.active.open(chat_id, prompt, PolicySettings(), lambda: False)
+
+    assert go_to("a")
+    assert memory.n_copied == 2
+    for chat_id in "baba":
+        assert go_to(chat_id)
+    assert memory.n_copied == 2
+    # It is there already.
+    assert not go_to("a")
+
+
+def test_a_chat_of_which_nothing_is_kept_takes_nothing_away_when_it_is_opened() -> None:
+    memory = Recorder()
+    desk = WarmDesk(memory, Tiers(BUDGETS, None, plenty))
+    desk.ask("a", first_question(1))
+    desk.ask("b", first_question(2))
+    before = desk.manager.sequence.tokens()
+    assert not desk.active.open("c", first_question(3).prompt(), PolicySettings(), lambda: False)
+    assert (desk.active.chat_id, desk.manager.sequence.tokens()) == ("b", before)
+
+
+def test_of_a_chat_that_was_changed_what_is_still_the_same_comes_back() -> None:
+    desk = WarmDesk(Recorder(), Tiers(BUDGETS, None, plenty))
+    desk.ask("a", first_question(1))
+    desk.ask("b", first_question(2))
+    other = first_question(1).say("assistant", text(9, 9))
+    assert desk.active.open("a", other.prompt(continue_last=True), PolicySettings(), lambda: False)
+    tokens = other.prompt(continue_last=True).tokens
+    assert 60 < len(desk.manager.sequence) == desk.manager.sequence.common_prefix(tokens) < len(tokens)
+
+
 def test_a_short_gain_is_not_worth_a_restore() -> None:
     memory = Recorder()
     desk = WarmDesk(memory, Tiers(BUDGETS, None, plenty))

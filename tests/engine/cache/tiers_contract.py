@@ -101,6 +101,25 @@ class TiersContract(LabFixtures):
         assert again.ask("a", chat).n_fed < 20
         lab.check(memory, again.manager.sequence)
 
+    def test_a_chat_that_is_opened_is_there_before_anything_is_asked(
+        self, lab: Lab, memory: RecordedMemory, tiers: Tiers
+    ):
+        desk, chat = WarmDesk(memory, tiers), first_question(1)
+        desk.ask("a", chat)
+        n_cached = desk.manager.sequence.n_cached
+        desk.ask("b", first_question(2))
+        n_evaluated = len(memory.batches)
+        opened = chat.prompt(continue_last=True)
+        assert desk.active.open("a", opened, POLICY, lambda: False)
+        assert (desk.manager.sequence.n_cached, desk.manager.turns) == (n_cached, opened.turns)
+        assert len(memory.batches) == n_evaluated
+        lab.check(memory.inner, desk.manager.sequence)
+        assert {name: one.tier for name, one in desk.tiers().items()} == {"a": Tier.ACTIVE, "b": Tier.RAM}
+        chat.say("user", text(3, 9))
+        # Its own tokens, and the marks around them.
+        assert desk.ask("a", chat).n_fed == 9 + 6
+        lab.check(memory.inner, desk.manager.sequence)
+
     def test_what_was_evicted_stays_so(self, lab: Lab, tmp_path: Path):
         for policy in {Policy.WINDOW, Policy.SINKS}.intersection(allowed_policies(lab.kind)):
             settings = PolicySettings(policy=policy, n_window=100, n_evict=20)
@@ -162,6 +181,18 @@ class TiersContract(LabFixtures):
         lab.check(memory.inner, other.manager.sequence)
         # And it is not tried again.
         assert tiers.find(chat.prompt().tokens, memory.traits, 0) is None
+
+    def test_a_chat_that_llama_cpp_refuses_is_seen_to_have_no_cells(
+        self, lab: Lab, memory: RecordedMemory, tiers: Tiers
+    ):
+        desk, chat = WarmDesk(memory, tiers), first_question(1)
+        desk.ask("a", chat)
+        desk.ask("b", first_question(2))
+        other = WarmDesk(Refusing(memory), tiers)
+        assert other.active.open("a", chat.prompt(continue_last=True), POLICY, lambda: False)
+        assert (other.active.chat_id, other.manager.sequence.n_cached) == ("a", 0)
+        assert "a" not in other.tiers()
+        lab.check(memory.inner, other.manager.sequence)
 
 
 class Refusing(RecordedMemory):
