@@ -18,6 +18,7 @@ from engine.messages import EngineReady
 from engine.models import reach
 from engine.models.downloads import Download
 from engine.models.starter import starter_path
+from engine.models.stores import Source
 from engine.models.suggestions import Suggestion, suggestions_for
 
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ class FirstRun(QObject):
         # A suggestion that was downloaded is on its card; the others may be on their way.
         if self._has_model or self._view.has_downloads:
             return
-        usable = tuple(model for model in listing.models if model.problem is None)
+        # The starter is loaded by itself.
+        usable = tuple(
+            model for model in listing.models if model.problem is None and model.source is not Source.STARTER
+        )
         if usable:
             self._again.stop()
             self._view.offer_found(usable)

@@ -219,6 +219,7 @@ class LibraryPage(QWidget):
             Source.HUGGING_FACE: "Hugging Face",
             Source.LM_STUDIO: "LM Studio",
             Source.OLLAMA: "Ollama",
+            Source.STARTER: self.tr("comes with Kvasir"),
         }[source]
 
     def changeEvent(self, event: QEvent) -> None:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
 
-from engine.models.stores import Store, known_stores
+from engine.errors import EngineError
+from engine.models.starter import starter_path
+from engine.models.stores import Source, Store, known_stores
 
 if TYPE_CHECKING:
     from engine.models.library import Library, Listing
@@ -90,5 +92,9 @@ class LibraryWatcher(QObject):
 
 
 def stores_of_this_machine(own: Path, added: Sequence[Path]) -> tuple[Store, ...]:
-    """Kvasir's folder, the added ones, and those of other programs of this person."""
-    return known_stores(own, added, os.environ, Path.home())
+    """Kvasir's folder, the added ones, those of other programs of this person, and the starter's if it is installed."""
+    stores = known_stores(own, added, os.environ, Path.home())
+    try:
+        return (*stores, Store(Source.STARTER, starter_path().parent))
+    except EngineError:
+        return stores

@@ -180,6 +180,9 @@ class ModelDesk(QObject):
                 self._failures.pop(str(model.path), None)
         self._listing = listing
         self._show_listing()
+        if self._window is None or not self._window.isVisible():
+            # How they fit is found out when somebody looks.
+            return
         for model in listing.models:
             path = str(model.path)
             if model.problem is None and path not in self._choices and path not in self._failures:

@@ -31,6 +31,7 @@ class Source(StrEnum):
     HUGGING_FACE = "hugging_face"
     LM_STUDIO = "lm_studio"
     OLLAMA = "ollama"
+    STARTER = "starter"
 
 
 @dataclass(frozen=True)

@@ -2063,6 +2063,10 @@
         <translation>添加的文件夹</translation>
     </message>
     <message>
+        <source>comes with Kvasir</source>
+        <translation>随 Kvasir 附带</translation>
+    </message>
+    <message>
         <source>Leave out {0}</source>
         <translation>不再列出 {0}</translation>
     </message>

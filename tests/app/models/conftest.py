@@ -39,7 +39,8 @@ from tests.hub_server import HubServer, hub_server
 
 @dataclass
 class ModelRoom:
-    """A window of models, and what stands behind it; ``opened`` are the files that were to be loaded."""
+    """A window of models, and what stands behind it; ``opened`` are the files that were to be loaded, ``stores`` those
+    of other programs."""
 
     desk: ModelDesk
     session: EngineSession
@@ -55,7 +56,9 @@ class ModelRoom:
     words: EngineWords
     setups: ModelSetups
     chooser: SettingsChooser
+    library: LibraryWatcher
     opened: list[str] = field(default_factory=list)
+    stores: list[Store] = field(default_factory=list)
 
     @property
     def window(self) -> ModelsWindow:
@@ -104,8 +107,10 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 planners.append(FakePlanner(post))
                 return planners[-1]
 
+            stores: list[Store] = []
+
             def stores_of(own, added):
-                return (Store(Source.KVASIR, own), *(Store(Source.FOLDER, one) for one in added))
+                return (Store(Source.KVASIR, own), *(Store(Source.FOLDER, one) for one in added), *stores)
 
             workers = Workers(
                 LibraryWatcher(folder, stores_of),
@@ -133,7 +138,9 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 words,
                 setups,
                 chooser,
+                workers.library,
                 opened,
+                stores,
             )
             rooms.append(room)
             return room

@@ -65,6 +65,7 @@ class Page:
     folder: Path
     opened: list[str] = field(default_factory=list)
     words: Words = field(default_factory=Words)
+    stores: list[Store] = field(default_factory=list)
 
     @property
     def offer(self) -> Offer:
@@ -119,8 +120,9 @@ def start_page(
             bridge = EngineBridge()
             session = EngineSession(FakeEngine(bridge.post), bridge)
             folder = tmp_path / "models"
+            stores: list[Store] = []
             workers = Workers(
-                LibraryWatcher(folder, lambda own, added: (Store(Source.KVASIR, own),)),
+                LibraryWatcher(folder, lambda own, added: (Store(Source.KVASIR, own), *stores)),
                 HubWorker(folder, tmp_path / "downloads.json", tmp_path / "headers", make_hub),
                 FitQueue(FakePlanner),
             )
@@ -128,7 +130,7 @@ def start_page(
             window = QMainWindow()
             qtbot.addWidget(window)
             welcome = Welcome(theme, Actions(window, theme), window)
-            page = Page(window, welcome, session, server, workers, folder)
+            page = Page(window, welcome, session, server, workers, folder, stores=stores)
             pages.append(page)
             look, translate = workers.library.look, page.words.translate
             FirstRun(welcome.first_models, session, workers, look, page.opened.append, translate)
@@ -281,6 +283,15 @@ def test_with_the_starter_nothing_is_suggested(start_page: StartPage, qtbot: QtB
         pass
     assert page.offer is Offer.NOTHING
     assert page.buttons() == ["welcomeChoose", "welcomeFind"]
+
+
+def test_the_starter_alone_is_no_model_that_was_found(start_page: StartPage, qtbot: QtBot) -> None:
+    page = start_page(has_starter=True)
+    page.stores.append(Store(Source.STARTER, starter_path().parent))
+    with qtbot.waitSignal(page.workers.library.listed) as listed:
+        page.workers.library.look()
+    assert [model.source for model in listed.args[0].models] == [Source.STARTER]
+    assert page.offer is Offer.NOTHING
 
 
 def test_the_page_makes_way_for_a_model(start_page: StartPage, qtbot: QtBot) -> None:
