@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sqlite3
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from app.conversations import json_format
 from app.conversations.json_format import FormatError
@@ -23,7 +25,16 @@ from app.conversations.store import DATABASE, ChatStore
 from engine.whole_file import write_whole
 
 MAX_FILE_BYTES = 2_000_000_000
+MAX_UNPACKED_BYTES = 1_000_000_000
+"""Of all chats in an archive together, whatever else is in it."""
 MAX_MEMBERS = 100_000
+MAX_RATIO = 200
+"""How many times smaller chats become when they are packed; what shrinks more is made to fill the memory."""
+MAX_TINY_BYTES = 10_000_000
+"""Up to here that does no harm."""
+PIECE_BYTES = 1_000_000
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Those that can be unpacked in pieces of a size that is known before."""
 
 
 class ImportProblem(StrEnum):
@@ -53,16 +64,23 @@ class Imported:
     presets: tuple[Preset, ...] = ()
 
 
-def export_chats(path: Path, store: ChatStore, chat_ids: Iterable[str] | None = None) -> int:
+def export_chats(
+    path: Path,
+    store: ChatStore,
+    chat_ids: Iterable[str] | None = None,
+    unwritten: Mapping[str, WholeChat] | None = None,
+) -> int:
     """Write chats, by default all and the presets with them, to a file of Kvasir's format, or one chat to Markdown if
-    its name ends in .md; how many. Raises OSError, sqlite3.Error."""
-    ids = [chat.id for chat in store.chats()] if chat_ids is None else list(chat_ids)
+    its name ends in .md; how many. Those that are ``unwritten`` are taken from there, not from the store. Raises
+    OSError, sqlite3.Error."""
+    known = unwritten or {}
+    ids = list(dict.fromkeys([*(chat.id for chat in store.chats()), *known]) if chat_ids is None else chat_ids)
     n_chats = 0
 
     def chats() -> Iterator[WholeChat]:
         nonlocal n_chats
         for chat_id in ids:
-            if (whole := store.load(chat_id)) is not None:
+            if (whole := known.get(chat_id) or store.load(chat_id)) is not None:
                 n_chats += 1
                 yield whole
 
@@ -87,10 +105,11 @@ def read_chats(path: Path) -> Imported:
             raise ImportRefusedError(ImportProblem.TOO_LARGE)
         if zipfile.is_zipfile(path):
             return _from_zip(path)
-        raw = path.read_bytes()
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        with path.open("rb") as file:
+            text = _decoded(_read(file, MAX_FILE_BYTES))
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise ImportRefusedError(ImportProblem.UNREADABLE, str(error)) from error
-    return _from_bytes(raw, path.name)
+    return _from_text(text, path.name)
 
 
 def add_chats(store: ChatStore, imported: Imported) -> tuple[int, int]:
@@ -150,26 +169,62 @@ def _from_zip(path: Path) -> Imported:
     chats: list[WholeChat] = []
     kind = ""
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        if len(members) > MAX_MEMBERS or sum(one.file_size for one in members) > MAX_FILE_BYTES:
-            raise ImportRefusedError(ImportProblem.TOO_LARGE)
+        if len(archive.infolist()) > MAX_MEMBERS:
+            raise ImportRefusedError(ImportProblem.TOO_LARGE, "too many files in the archive")
+        members = [one for one in archive.infolist() if _holds_chats(one.filename)]
+        _refuse_bombs(members)
+        n_left = MAX_UNPACKED_BYTES
         for member in members:
-            name = Path(member.filename).name.lower()
-            if name.endswith(".jsonl") or (name.startswith("conversations") and name.endswith(".json")):
-                found = _from_bytes(archive.read(member), name)
-                kind = found.kind
-                chats += found.chats
+            with archive.open(member) as file:
+                raw = _read(file, n_left)
+            n_left -= len(raw)
+            text = _decoded(raw)
+            del raw
+            found = _from_text(text, Path(member.filename).name)
+            kind = found.kind
+            chats += found.chats
     if not chats:
         raise ImportRefusedError(ImportProblem.UNKNOWN_FORMAT, "no chats in the archive")
     return Imported(kind, tuple(chats))
 
 
-def _from_bytes(raw: bytes, name: str) -> Imported:
-    text = raw.decode("utf-8-sig", "replace")
+def _holds_chats(member: str) -> bool:
+    name = Path(member).name.lower()
+    return name.endswith(".jsonl") or (name.startswith("conversations") and name.endswith(".json"))
+
+
+def _refuse_bombs(members: Iterable[zipfile.ZipInfo]) -> None:
+    """By what the archive's directory says, before anything is unpacked."""
+    n_bytes = 0
+    for member in members:
+        n_bytes += member.file_size
+        is_bomb = member.file_size > max(MAX_TINY_BYTES, MAX_RATIO * member.compress_size)
+        if is_bomb or n_bytes > MAX_UNPACKED_BYTES:
+            raise ImportRefusedError(ImportProblem.TOO_LARGE, f"{member.filename!r:.200} unpacked")
+        if member.compress_type not in _PACKINGS:
+            raise NotImplementedError(f"packed in the way {member.compress_type}")
+
+
+def _read(file: IO[bytes], limit: int) -> bytearray:
+    """All of a file, but at most so many bytes, whatever its size was said to be."""
+    raw = bytearray()
+    while piece := file.read(PIECE_BYTES):
+        raw += piece
+        if len(raw) > limit:
+            raise ImportRefusedError(ImportProblem.TOO_LARGE, "more than was said")
+    return raw
+
+
+def _decoded(raw: bytearray) -> str:
+    """UTF-16 where its mark says so, as files that Windows' own tools write, and UTF-8 otherwise."""
+    return raw.decode("utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig", "replace")
+
+
+def _from_text(text: str, name: str) -> Imported:
     try:
         plain = json.loads(text)
     except (ValueError, RecursionError):
-        return _from_text(text, name)
+        return _from_lines(text, name)
     try:
         return _from_json(plain)
     except FormatError as error:
@@ -194,11 +249,10 @@ def _from_json(plain: Any) -> Imported:
     raise FormatError("none of the known formats")
 
 
-def _from_text(text: str, name: str) -> Imported:
+def _from_lines(text: str, name: str) -> Imported:
     """JSON Lines or Markdown."""
-    lines = [line for line in text.split("\n") if line.strip()]
     try:
-        sessions = webui_records(json.loads(line) for line in lines)
+        sessions = webui_records(json.loads(line[0]) for line in re.finditer(r"\S.*", text))
     except (ValueError, RecursionError):
         sessions = []
     if sessions:
