@@ -193,13 +193,17 @@ class ChatDesk(QObject):
     def export(self, path: Path, chat_id: str | None) -> None:
         """Write one chat, or all, to a file, aside."""
 
+        # As it is now: where the disk of the chats is full, a file on another one is the way to keep them.
+        unwritten = self.keeper.unwritten()
+        chat_ids = None if chat_id is None else [chat_id]
+
         def write() -> None:
             try:
-                self._file_written.emit((path, self.keeper.export(path, None if chat_id is None else [chat_id])))
+                self._file_written.emit((path, self.keeper.export(path, chat_ids, unwritten)))
             except (OSError, sqlite3.Error) as error:
                 self._file_written.emit((path, error))
 
-        self.keeper.when_kept(lambda: self._aside("chat-export", write))
+        self._aside("chat-export", write)
 
     def _on_file_written(self, outcome: tuple[Path, int | Exception]) -> None:
         path, result = outcome
@@ -316,7 +320,8 @@ class ChatDesk(QObject):
         )
 
     def _on_copied(self, whole: WholeChat) -> None:
-        self.keeper.add(Imported("branch", (whole,)), lambda _counts: self._chat.open(whole))
+        self.keeper.add_copy(whole)
+        self._chat.open(whole)
 
     def _on_problem(self, problem: StoreProblem) -> None:
         log.warning("chats: %s %s %s", problem.kind, problem.path, problem.detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, replace
 
+from app.chat.turns import TurnState
 from app.conversation import Conversation
 from app.conversations.records import Chat, ChatSettings, Turn, WholeChat, now
 from app.conversations.titles import title_of
@@ -42,6 +43,14 @@ class OpenChat:
                 return replace(self.head, title=title_of(self.head.draft))
             self.head = replace(self.head, title=title_of(first.own_text.strip() or first.message.text))
         return self.head
+
+    def whole(self) -> WholeChat:
+        """The chat as it can be opened anew; an answer that was never finished has failed."""
+        turns = (
+            replace(turn, state=TurnState.FAILED) if turn.state is TurnState.STREAMING else turn
+            for turn in self.conversation.kept_turns()
+        )
+        return WholeChat(self.present_head(), tuple(turns))
 
     def take_in(self, whole: WholeChat) -> bool:
         """Go on from what is kept, where another window may have written; whether there are other turns. The draft is

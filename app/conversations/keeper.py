@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,7 @@ from app.conversations.records import Changes, Chat, ChatLine, Hit, Preset, Whol
 from app.conversations.schema import FromTheFutureError
 from app.conversations.store import ChatStore
 from app.conversations.writer import ChatWriter, Job, StoreProblem, StoreProblemKind
-from app.open_chat import OpenChat
+from app.open_chat import OpenChat, kept_chat
 
 SAVE_MS = 400
 """What is said is handed to the disk this long after it was said."""
@@ -32,7 +32,8 @@ _Result = TypeVar("_Result")
 
 class ChatKeeper(QObject):
     """``chats_changed`` when the list may look different; ``problem`` carries a StoreProblem; ``purged`` the ids of
-    chats that are gone for good. Questions are answered at once, from what is on disk."""
+    chats that are gone for good. Questions are answered at once, from what is on disk and what is on its way there,
+    which is long where the disk is full: searching alone finds only words that are on disk."""
 
     chats_changed = Signal()
     problem = Signal(object)
@@ -45,6 +46,9 @@ class ChatKeeper(QObject):
         self._chat = chat
         self._reader: ChatStore | None = None
         self._n_in_flight = 0
+        # Chats of which something may not be on disk yet, and those whose deletion may not be there.
+        self._on_way: dict[str, OpenChat] = {}
+        self._deleted: set[str] = set()
         self._is_closed = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -60,14 +64,21 @@ class ChatKeeper(QObject):
         self.problem.connect(self._on_problem)
         self._writer = ChatWriter(path, self.problem.emit)
         chat.touched.connect(self._on_touched)
-        chat.let_go.connect(self._save)
+        chat.let_go.connect(self._on_let_go)
         self._purge()
 
     # Questions
 
     def chats(self) -> list[ChatLine]:
         """All chats: pinned ones first, then the latest."""
-        return self._ask(ChatStore.chats, [])
+        lines: list[ChatLine] = self._ask(ChatStore.chats, [])
+        if not self._on_way and not self._deleted:
+            return lines
+        heads = [chat.present_head() for chat in self._on_way.values() if chat.kept_head is not None]
+        by_id = {line.id: line for line in lines}
+        by_id |= {head.id: ChatLine(head.id, head.title, head.is_pinned, head.changed) for head in heads}
+        visible = (line for line in by_id.values() if line.id not in self._deleted)
+        return sorted(visible, key=lambda line: (line.is_pinned, line.changed), reverse=True)
 
     def state(self) -> int:
         """A number that is another one once anything was written, also by another window."""
@@ -75,10 +86,14 @@ class ChatKeeper(QObject):
 
     def search(self, wanted: str) -> list[Hit]:
         """Chats with all these words."""
-        return self._ask(lambda store: store.search(wanted), [])
+        hits: list[Hit] = self._ask(lambda store: store.search(wanted), [])
+        return [hit for hit in hits if hit.chat.id not in self._deleted]
 
     def load(self, chat_id: str, *, is_live: bool = False) -> WholeChat | None:
         """A chat with its turns; with ``is_live`` another window may be writing an answer in it."""
+        on_way = self._on_way.get(chat_id)
+        if on_way is not None:
+            return on_way.whole()
         return self._ask(lambda store: store.load(chat_id, is_live=is_live), None)
 
     def presets(self) -> list[Preset]:
@@ -88,21 +103,21 @@ class ChatKeeper(QObject):
     def known_ids(self) -> tuple[str, ...] | None:
         """The ids of all chats there are, also of those whose deletion can be undone; None if that can't be read."""
         ids = self._ask(ChatStore.ids, None)
-        return None if ids is None else tuple({*ids, *(chat.head.id for chat in self._chat.chats)})
+        return None if ids is None else tuple({*ids, *(chat.head.id for chat in self._chat.chats), *self._on_way})
 
-    def export(self, path: Path, chat_ids: list[str] | None) -> int:
-        """Write chats that are on disk to a file, all by default; how many. Raises OSError, sqlite3.Error. For any
-        thread: it has a connection of its own."""
+    def unwritten(self) -> dict[str, WholeChat]:
+        """The chats of which something may not be on disk yet, whole."""
+        self.save()
+        return {chat_id: chat.whole() for chat_id, chat in self._on_way.items() if chat_id not in self._deleted}
+
+    def export(self, path: Path, chat_ids: list[str] | None, unwritten: Mapping[str, WholeChat]) -> int:
+        """Write chats to a file, all by default, those that are ``unwritten`` as they are there; how many. Raises
+        OSError, sqlite3.Error. For any thread: it has a connection of its own."""
         store = ChatStore(self._path)
         try:
-            return export_chats(path, store, chat_ids)
+            return export_chats(path, store, chat_ids, unwritten)
         finally:
             store.close()
-
-    def when_kept(self, do: Callable[[], object]) -> None:
-        """Do something once all that was said until now is on disk."""
-        self.save()
-        self._write(lambda _store: None, lambda _result: do(), looks_other=False)
 
     @property
     def is_idle(self) -> bool:
@@ -118,23 +133,34 @@ class ChatKeeper(QObject):
 
     def rename(self, chat_id: str, title: str) -> None:
         """Give a chat a title that stays."""
-        for chat in self._chat.chats:
-            if chat.head.id == chat_id:
-                chat.head = replace(chat.head, title=title, is_named=True)
+        for chat in self._at_hand(chat_id):
+            chat.head = replace(chat.head, title=title, is_named=True)
         self._write(lambda store: store.rename(chat_id, title))
 
     def pin(self, chat_id: str, is_pinned: bool) -> None:
         """Keep a chat at the top, or no longer."""
+        for chat in self._at_hand(chat_id):
+            chat.head = replace(chat.head, is_pinned=is_pinned)
         self._write(lambda store: store.pin(chat_id, is_pinned))
 
     def delete(self, chat_id: str) -> None:
         """Take a chat out of the list, and out of the file once that can't be undone any more."""
         self.save()
+        self._deleted.add(chat_id)
         self._write(lambda store: store.delete(chat_id), lambda _result: self._purge_later())
+        self.chats_changed.emit()
 
     def restore(self, chat_id: str) -> None:
         """Undo a deletion."""
+        self._deleted.discard(chat_id)
         self._write(lambda store: store.restore(chat_id))
+        self.chats_changed.emit()
+
+    def add_copy(self, whole: WholeChat) -> None:
+        """Put a new chat into the store that begins as another does."""
+        self._on_way[whole.chat.id] = kept_chat(whole, "")
+        self._write(lambda store: store.add((whole,)))
+        self.chats_changed.emit()
 
     def add(self, imported: Imported, done: Callable[[tuple[int, int]], object]) -> None:
         """Put chats into the store; ``done`` hears how many are new, and how many were there already."""
@@ -169,6 +195,16 @@ class ChatKeeper(QObject):
 
     # Inside
 
+    def _at_hand(self, chat_id: str | None = None) -> list[OpenChat]:
+        """The chats at work and those on their way to the disk, or the one with this id."""
+        at_hand = {**self._on_way, **{chat.head.id: chat for chat in self._chat.chats}}
+        return [chat for one, chat in at_hand.items() if chat_id in (None, one) and one not in self._deleted]
+
+    def _on_let_go(self, chat: OpenChat) -> None:
+        self._save(chat)
+        if chat.head.id in self._on_way:
+            self.chats_changed.emit()
+
     def _save(self, chat: OpenChat) -> None:
         if not chat.is_worth_keeping:
             return
@@ -177,16 +213,19 @@ class ChatKeeper(QObject):
         before, chat.kept_head = chat.kept_head, head
         if before == head and not changes:
             return
+        self._on_way[head.id] = chat
+        self._deleted.discard(head.id)
         if not conversation.kept_turns() and not head.draft.strip():
             self._save_nothing(chat, head, changes, before)
             return
         looks_other = before is None or (before.title, before.changed) != (head.title, head.changed)
 
         def done(is_new: object) -> None:
-            if is_new and before is not None:
+            if is_new and before is not None and head.id not in self._deleted:
                 # Another window deleted it for good, and what was said before with it.
-                conversation.touch_all()
-                self._on_touched()
+                for one in self._at_hand(head.id) or [chat]:
+                    one.conversation.touch_all()
+                    self._save(one)
 
         self._write(lambda store: store.save(head, changes, before), done, looks_other=looks_other)
 
@@ -211,6 +250,9 @@ class ChatKeeper(QObject):
     def _on_wrote(self, outcome: tuple[Callable[[object], object] | None, object, bool]) -> None:
         done, result, looks_other = outcome
         self._n_in_flight -= 1
+        if self._n_in_flight == 0:
+            self._on_way.clear()
+            self._deleted.clear()
         if done is not None:
             done(result)
         if looks_other and not self._is_closed:
@@ -236,11 +278,11 @@ class ChatKeeper(QObject):
             if self._reader is not None:
                 self._reader.close()
                 self._reader = None
-            for chat in self._chat.chats:
-                # What is open is known better than what could be read of it.
+            for chat in self._at_hand():
+                # What is at hand is known better than what could be read of it.
                 chat.conversation.touch_all()
                 chat.kept_head = None
-            self.save()
+                self._save(chat)
 
     def _ask(self, question: Callable[[ChatStore], _Result], otherwise: _Result) -> _Result:
         if self._is_closed or not self._path.exists():

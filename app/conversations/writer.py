@@ -53,7 +53,8 @@ class _ElsewhereError(Exception):
 class ChatWriter:
     """Runs jobs one after the other on the store at ``path``. A job that the disk refuses is tried until it works.
 
-    ``on_problem`` and each job's ``done``, which gets what the job returned, are called in the writer's thread.
+    ``on_problem`` and each job's ``done``, which gets what the job returned (None if it was left out), are called in
+    the writer's thread.
     """
 
     def __init__(self, path: Path, on_problem: Callable[[StoreProblem], None]) -> None:
@@ -121,6 +122,8 @@ class ChatWriter:
             # Tried again, it would fail for ever, and hold up all that comes after it.
             log.exception("a change of the chats is left out")
             self._on_problem(StoreProblem(StoreProblemKind.LEFT_OUT, self._path, detail=repr(error)))
+            if done is not None:
+                done(None)
             return True
         if self._told is not None and self._is_usable:
             self._told = None

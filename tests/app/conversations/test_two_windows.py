@@ -204,7 +204,7 @@ def test_who_knows_less_of_an_answer_does_not_undo_it_in_a_new_file(windows, qtb
     for name in ("chats.db", "chats.db-wal", "chats.db-shm"):
         (tmp_path / name).rename(tmp_path / f"aside-{name}")
     for desk in (two, one):
-        desk.program.desk.keeper.when_kept(lambda: None)
+        desk.program.desk.keeper.restore("a")
         qtbot.waitUntil(lambda desk=desk: desk.notices() != [])
         qtbot.waitUntil(lambda: kept(tmp_path) != [] and len(kept(tmp_path)[0].turns) == 4)
         qtbot.waitUntil(lambda desk=desk: desk.program.desk.keeper.is_idle)
