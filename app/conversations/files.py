@@ -195,11 +195,11 @@ def _holds_chats(member: str) -> bool:
 
 def _refuse_bombs(members: Iterable[zipfile.ZipInfo]) -> None:
     """By what the archive's directory says, before anything is unpacked."""
-    n_bytes = 0
+    n_packed = n_bytes = 0
     for member in members:
+        n_packed += member.compress_size
         n_bytes += member.file_size
-        is_bomb = member.file_size > max(MAX_TINY_BYTES, MAX_RATIO * member.compress_size)
-        if is_bomb or n_bytes > MAX_UNPACKED_BYTES:
+        if n_bytes > min(MAX_UNPACKED_BYTES, max(MAX_TINY_BYTES, MAX_RATIO * n_packed)):
             raise ImportRefusedError(ImportProblem.TOO_LARGE, f"{member.filename!r:.200} unpacked")
         if member.compress_type not in _PACKINGS:
             raise NotImplementedError(f"packed in the way {member.compress_type}")

@@ -33,9 +33,9 @@ def refused(path) -> ImportProblem:
     return error.value.problem
 
 
-@pytest.mark.parametrize("name", ["conversations_json", "chat_jsonl"])
-def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, name):
-    path = zipped(tmp_path / "x.zip", **{name: 60 * MEGABYTE})
+@pytest.mark.parametrize("names", [["conversations_json"], ["chat_jsonl"], [f"chat{n}_jsonl" for n in range(8)]])
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, names):
+    path = zipped(tmp_path / "x.zip", **dict.fromkeys(names, 64 * MEGABYTE // len(names)))
     tracemalloc.start()
     problem = refused(path)
     peak = tracemalloc.get_traced_memory()[1]
