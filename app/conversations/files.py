@@ -172,7 +172,7 @@ def _from_zip(path: Path) -> Imported:
         if len(archive.infolist()) > MAX_MEMBERS:
             raise ImportRefusedError(ImportProblem.TOO_LARGE, "too many files in the archive")
         members = [one for one in archive.infolist() if _holds_chats(one.filename)]
-        _refuse_bombs(members)
+        _refuse_bombs(members, path.stat().st_size)
         n_left = MAX_UNPACKED_BYTES
         for member in members:
             with archive.open(member) as file:
@@ -193,11 +193,12 @@ def _holds_chats(member: str) -> bool:
     return name.endswith(".jsonl") or (name.startswith("conversations") and name.endswith(".json"))
 
 
-def _refuse_bombs(members: Iterable[zipfile.ZipInfo]) -> None:
-    """By what the archive's directory says, before anything is unpacked."""
+def _refuse_bombs(members: Iterable[zipfile.ZipInfo], n_archive: int) -> None:
+    """By what the directory of an archive of ``n_archive`` bytes says, before anything is unpacked."""
     n_packed = n_bytes = 0
     for member in members:
-        n_packed += member.compress_size
+        # The same bytes may be said to be those of many files.
+        n_packed = min(n_packed + member.compress_size, n_archive)
         n_bytes += member.file_size
         if n_bytes > min(MAX_UNPACKED_BYTES, max(MAX_TINY_BYTES, MAX_RATIO * n_packed)):
             raise ImportRefusedError(ImportProblem.TOO_LARGE, f"{member.filename!r:.200} unpacked")

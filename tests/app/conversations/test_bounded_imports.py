@@ -44,6 +44,15 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, names):
     assert peak < 5 * MEGABYTE
 
 
+def test_a_bomb_that_says_it_is_packed_in_many_bytes_is_refused(tmp_path):
+    path = zipped(tmp_path / "x.zip", chat_jsonl=20 * MEGABYTE)
+    with zipfile.ZipFile(path) as archive:
+        n_packed = archive.infolist()[0].compress_size
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace(n_packed.to_bytes(4, "little"), MEGABYTE.to_bytes(4, "little")))
+    assert refused(path) is ImportProblem.TOO_LARGE
+
+
 def test_all_chats_of_an_archive_together_are_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 3 * MEGABYTE)
     path = zipped(tmp_path / "x.zip", conversations1_json=2 * MEGABYTE, conversations2_json=2 * MEGABYTE)
