@@ -60,8 +60,7 @@ class Requests:
         self._session.generate(replace(request, sampling=replace(request.sampling, max_tokens=1)))
 
     def restore(self, chat: OpenChat) -> None:
-        """Have what is kept of a chat in the cache before the next message needs it, in place of any chat before."""
-        self._stop_restoring()
+        """Have what is kept of a chat in the cache before the next message needs it."""
         self._restoring = self._session.next_request_id()
         messages, continue_last = self.messages(chat), chat.conversation.can_continue()
         self._session.restore(
@@ -70,17 +69,14 @@ class Requests:
 
     def stop(self) -> None:
         """Another chat is wanted; what was read or restored so far stays."""
-        self._stop_restoring()
+        if self._restoring is not None:
+            self._session.cancel_restore(self._restoring)
         self.stop_reading()
 
     def stop_reading(self) -> None:
         """Something else is wanted; what was read so far stays."""
         if self._reading is not None:
             self._session.stop()
-
-    def _stop_restoring(self) -> None:
-        if self._restoring is not None:
-            self._session.cancel_restore(self._restoring)
 
     def take(self, event: Event) -> bool:
         """Note the end of a reading, or of a restoring; whether it was a reading."""

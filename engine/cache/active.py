@@ -66,7 +66,7 @@ class ActiveChat:
         Raises EngineError(SETTING_INVALID).
         """
         # The next message makes the prompt longer, by what is not known yet: a token that there is not.
-        if chat_id == self.chat_id or not self.make_ready(chat_id, (*prompt.tokens, -1), is_unwanted):
+        if not self.make_ready(chat_id, (*prompt.tokens, -1), is_unwanted):
             return False
         self._manager.settle(prompt, policy)
         if chat_id != self.chat_id:

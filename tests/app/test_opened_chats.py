@@ -26,6 +26,10 @@ def restores(desk) -> list[str]:
     return [command.chat_id for command in desk.engine.sent if isinstance(command, RestoreChat)]
 
 
+def cancelled(desk) -> list[int]:
+    return [command.request_id for command in desk.engine.sent if isinstance(command, Cancel)]
+
+
 def tell_warm(desk, qtbot, **tiers: Tier) -> None:
     """The engine says which chats are warm, and the window has heard of it."""
     told = tuple(ChatTier(chat_id, tier, 1 << 20, 100, True) for chat_id, tier in tiers.items())
@@ -93,9 +97,10 @@ def test_of_many_chats_gone_through_the_last_one_counts(start_with_chats, qtbot)
     for chat_id in "abc":
         open_chat(desk, chat_id)
     requests = [command for command in desk.engine.sent if isinstance(command, RestoreChat)]
-    cancelled = {command.request_id for command in desk.engine.sent if isinstance(command, Cancel)}
     assert [request.chat_id for request in requests] == ["a", "b", "c"]
-    assert cancelled == {request.request_id for request in requests[:2]}
+    assert cancelled(desk) == [request.request_id for request in requests[:2]]
+    desk.program.actions["new_chat"].trigger()
+    assert cancelled(desk) == [request.request_id for request in requests]
 
 
 def test_a_message_sent_meanwhile_goes_out_at_once_and_does_not_stop_it(start_with_chats, qtbot):
@@ -104,7 +109,7 @@ def test_a_message_sent_meanwhile_goes_out_at_once_and_does_not_stop_it(start_wi
     open_chat(desk, "a")
     desk.send("And now?")
     assert isinstance(desk.engine.sent[-1], Generate)
-    assert not any(isinstance(command, Cancel) for command in desk.engine.sent)
+    assert not cancelled(desk)
 
 
 def test_it_waits_for_an_answer_that_was_left(start_with_chats, qtbot):
@@ -148,4 +153,4 @@ def test_one_that_fails_is_a_matter_for_the_next_message(start_with_chats, qtbot
         desk.engine.post(ChatTiersChanged(()))
     assert desk.notices() == []
     open_chat(desk, "b")
-    assert not any(isinstance(command, Cancel) for command in desk.engine.sent), "it was over"
+    assert not cancelled(desk), "it was over"

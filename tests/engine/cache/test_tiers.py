@@ -330,6 +330,16 @@ def test_a_chat_of_which_nothing_is_kept_takes_nothing_away_when_it_is_opened() 
     assert (desk.active.chat_id, desk.manager.sequence.tokens()) == ("b", before)
 
 
+def test_a_state_that_can_not_go_back_comes_back_to_the_end_of_its_chat() -> None:
+    desk, chat = WarmDesk(Recorder(kind=MemoryKind.RECURRENT), Tiers(BUDGETS, None, plenty)), Chat()
+    chat.say("user", text(1, 9))
+    desk.ask("a", chat, n_answer=200)
+    n_tokens = len(desk.manager.sequence)
+    desk.ask("b", first_question(2))
+    assert desk.active.open("a", chat.prompt(continue_last=True), PolicySettings(), lambda: False)
+    assert len(desk.manager.sequence) == n_tokens
+
+
 def test_of_a_chat_that_was_changed_what_is_still_the_same_comes_back() -> None:
     desk = WarmDesk(Recorder(), Tiers(BUDGETS, None, plenty))
     desk.ask("a", first_question(1))
