@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -15,8 +15,10 @@ from app.engine_session import EngineSession
 from app.models.settings_chooser import Found, SettingsChooser
 from app.settings.model_setups import ModelSetups
 from engine.errors import EngineError
-from engine.models.gguf import ModelInfo
 from engine.settings import LoadSettings
+
+if TYPE_CHECKING:
+    from engine.models.gguf import ModelInfo
 
 Load = Callable[[LoadSettings], object]
 """Loads with settings that may be others than those asked for."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -15,8 +16,10 @@ from app.models.fit_queue import FitQueue
 from engine.cache.plan import Choice, Defaults
 from engine.errors import EngineError
 from engine.messages import Device, EngineReady
-from engine.models.gguf import ModelInfo
 from engine.settings import GpuLayers, LoadSettings
+
+if TYPE_CHECKING:
+    from engine.models.gguf import ModelInfo
 
 DEADLINE_MS = 8000
 """A person waits for the load meanwhile: a planner that takes longer is not waited for."""
