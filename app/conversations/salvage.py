@@ -128,18 +128,22 @@ def _readable(path: Path) -> Iterator[tuple[Chat, list[Turn]]]:
                 shutil.copyfile(old, new)
         if not _has_tables(copy):
             _give_first_page(copy)
+        if not _has_tables(copy):
+            # Every question would fail, at each of the many places where a row may be.
+            return
         with contextlib.closing(_connect(copy)) as connection:
-            chats = {
-                int(row["number"]): chat_of(row)
-                for row in _rows(connection, "number", f"SELECT number, {CHAT} FROM chat WHERE deleted IS NULL")
-            }
-            deleted = {
-                int(row["number"]) for row in _rows(connection, "number", "SELECT number FROM chat WHERE deleted > 0")
-            }
-            yield from _chats_with_turns(connection, chats, deleted)
+            yield from _chats_with_turns(connection, *_chats(connection))
     finally:
         for one in _with_companions(copy):
             one.unlink(missing_ok=True)
+
+
+def _chats(connection: sqlite3.Connection) -> tuple[dict[int, Chat], set[int]]:
+    """The chats by their numbers, and the numbers of those that were deleted."""
+    select = f"SELECT number, {CHAT} FROM chat WHERE deleted IS NULL"
+    chats = {int(row["number"]): chat_of(row) for row in _rows(connection, "number", select)}
+    deleted = {int(row["number"]) for row in _rows(connection, "number", "SELECT number FROM chat WHERE deleted > 0")}
+    return chats, deleted
 
 
 def _chats_with_turns(
