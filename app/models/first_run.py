@@ -17,7 +17,7 @@ from engine.errors import EngineError
 from engine.messages import EngineReady
 from engine.models import reach
 from engine.models.downloads import Download
-from engine.models.starter import starter_path
+from engine.models.starter import installed_starter
 from engine.models.stores import Source
 from engine.models.suggestions import Suggestion, suggestions_for
 
@@ -140,8 +140,4 @@ def free_memory(engine: EngineReady | None) -> tuple[int, int]:
 
 def has_starter() -> bool:
     """Whether the small model that comes with Kvasir is here."""
-    try:
-        starter_path()
-    except EngineError:
-        return False
-    return True
+    return installed_starter() is not None

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
 
-from engine.errors import EngineError
-from engine.models.starter import starter_path
+from engine.models.starter import installed_starter
 from engine.models.stores import Source, Store, known_stores
 
 if TYPE_CHECKING:
@@ -94,7 +93,5 @@ class LibraryWatcher(QObject):
 def stores_of_this_machine(own: Path, added: Sequence[Path]) -> tuple[Store, ...]:
     """Kvasir's folder, the added ones, those of other programs of this person, and the starter's if it is installed."""
     stores = known_stores(own, added, os.environ, Path.home())
-    try:
-        return (*stores, Store(Source.STARTER, starter_path().parent))
-    except EngineError:
-        return stores
+    starter = installed_starter()
+    return stores if starter is None else (*stores, Store(Source.STARTER, starter.parent))

@@ -11,7 +11,7 @@ from app.settings.preferences import PreferencesStore, RecentModel
 from app.top_bar import model_name
 from engine.errors import EngineError, ErrorCode
 from engine.messages import Event, ModelLoaded
-from engine.models.starter import starter_path
+from engine.models.starter import installed_starter
 
 
 class RecentModels(QObject):
@@ -39,8 +39,5 @@ class RecentModels(QObject):
             self._refresh()
 
     def _refresh(self) -> None:
-        try:
-            starter: str | None = str(starter_path())
-        except EngineError:
-            starter = None
-        self._picker.set_recent(self._store.current.recent_models, starter)
+        starter = installed_starter()
+        self._picker.set_recent(self._store.current.recent_models, str(starter) if starter is not None else None)

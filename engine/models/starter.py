@@ -21,20 +21,25 @@ _MISSING = {
 }
 
 
-def starter_path() -> Path:
-    """Where the starter model lies; raises EngineError(STARTER_MISSING)."""
+def installed_starter() -> Path | None:
+    """Where the starter model lies, if it is installed."""
     # Found without importing: the package belongs to another program and its code is not needed.
     spec = importlib.util.find_spec(_PACKAGE)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / _FILE
         if path.is_file():
             return path
+    return None
+
+
+def starter_path() -> Path:
+    """Where the starter model lies; raises EngineError(STARTER_MISSING)."""
+    path = installed_starter()
+    if path is not None:
+        return path
     raise EngineError(ErrorCode.STARTER_MISSING, _MISSING[installation()], f"{_PACKAGE}/{_FILE}")
 
 
 def is_starter(path: str) -> bool:
     """Whether a file is the starter model."""
-    try:
-        return Path(path) == starter_path()
-    except EngineError:
-        return False
+    return Path(path) == installed_starter()

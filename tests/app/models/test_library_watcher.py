@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 from app.elided_label import ElidedLabel
 from app.models import library_watcher
 from app.models.library_watcher import stores_of_this_machine
-from engine.errors import EngineError, ErrorCode
 from engine.models.starter import starter_path
 from engine.models.stores import Source, Store
 from tests.app.models.conftest import ModelRoom
@@ -19,11 +18,7 @@ from tests.app.models.conftest import ModelRoom
 def test_the_starter_is_one_of_the_models_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stores = stores_of_this_machine(tmp_path, [])
     assert stores[-1] == Store(Source.STARTER, starter_path().parent)
-
-    def is_missing() -> Path:
-        raise EngineError(ErrorCode.STARTER_MISSING, "There is none.")
-
-    monkeypatch.setattr(library_watcher, "starter_path", is_missing)
+    monkeypatch.setattr(library_watcher, "installed_starter", lambda: None)
     assert stores_of_this_machine(tmp_path, []) == stores[:-1]
 
 
