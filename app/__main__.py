@@ -10,14 +10,14 @@ import sys
 def main() -> int:
     """Open the window; the exit code of the process."""
     multiprocessing.freeze_support()
-    from engine.streams import fill_closed_streams
+    from engine.disk.streams import fill_closed_streams
 
     fill_closed_streams()
-    from app.options import folders, parse
+    from app.process.options import folders, parse
 
     options = parse(sys.argv[1:])
     if options.export is not None:
-        from app.conversations.files import export_folder
+        from app.store.files import export_folder
 
         return export_folder(folders(options.data_dir).data, options.export)
     from app.run import run

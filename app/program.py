@@ -15,59 +15,59 @@ from types import TracebackType
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QWidget
 
-from app.about import AboutDialog
-from app.attaching import Attaching
 from app.cache.memory_sampler import MemorySampler
-from app.chat.composer import Composer
-from app.chat.transcript import Transcript
-from app.chat_desk import ChatDesk
-from app.chat_session import ChatSession
+from app.chats.chat_desk import ChatDesk
+from app.chats.chat_session import ChatSession
+from app.chats.opened_chats import OpenedChats
+from app.chats.sidebar import Sidebar
+from app.chats.turn_actions import TurnActions
+from app.chats.warm_chats import WarmChats
 from app.commands.actions import MENU, Actions
 from app.commands.palette import CommandPalette
-from app.conversations.sidebar import Sidebar
-from app.conversations.store import DATABASE
-from app.conversations.warm_chats import WarmChats
-from app.engine_bridge import EngineBridge
-from app.engine_notices import EngineNotices
-from app.engine_session import Engine, EngineSession
-from app.engine_status import EngineStatus
-from app.i18n import EngineWords, Languages
-from app.logs import prepare_logs
-from app.main_window import Column, MainWindow
-from app.models.engine_details import EngineDetails
+from app.composer.attaching import Attaching
+from app.composer.composer import Composer
+from app.link.bridge import EngineBridge
+from app.link.model_setups import ModelSetups
+from app.link.opener import ModelOpener, check_model_file
+from app.link.session import Engine, EngineSession
+from app.link.settings_chooser import SettingsChooser
+from app.link.status import EngineStatus
+from app.look.i18n import EngineWords, Languages
+from app.look.resources import resource_dir
+from app.look.source_texts import ENGINE_SENTENCES
+from app.look.theme import Theme
 from app.models.file_dialog import ask_for_model_file
-from app.models.file_drop import FileDrop
 from app.models.first_run import FirstRun, has_starter
 from app.models.model_desk import ModelDesk
-from app.models.opener import ModelOpener, check_model_file
 from app.models.picker import ModelPicker
 from app.models.recent_models import RecentModels
-from app.models.settings_chooser import SettingsChooser
 from app.models.workers import make_workers
-from app.notices import Notices
-from app.opened_chats import OpenedChats
-from app.options import Options, folders
-from app.process_age import process_age_s
-from app.resources import resource_dir
+from app.process.logs import prepare_logs
+from app.process.options import Options, folders
+from app.process.process_age import process_age_s
 from app.settings.appearance import Appearance
-from app.settings.model_setups import ModelSetups
-from app.settings.preferences import PreferencesStore, Problem
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
-from app.side_panel import SidePanel
-from app.source_texts import ENGINE_SENTENCES
-from app.steering import Steering
-from app.theme import Theme
-from app.top_bar import TopBar
-from app.turn_actions import TurnActions
-from app.unattended import Unattended
-from app.welcome import Welcome
-from engine.client import EngineClient, EngineOptions, Recovery, read_log_tail
+from app.store.preferences import PreferencesStore, Problem
+from app.store.store import DATABASE
+from app.transcript.transcript import Transcript
+from app.widgets.file_drop import FileDrop
+from app.widgets.notices import Notices
+from app.widgets.side_panel import SidePanel
+from app.window.about import AboutDialog
+from app.window.engine_details import EngineDetails
+from app.window.engine_notices import EngineNotices
+from app.window.main_window import Column, MainWindow
+from app.window.steering import Steering
+from app.window.top_bar import TopBar
+from app.window.unattended import Unattended
+from app.window.welcome import Welcome
+from engine.api.errors import EngineError
+from engine.api.messages import Event
+from engine.client.client import EngineClient, EngineOptions, Recovery, read_log_tail
+from engine.client.planner import Planner
 from engine.devices import DeviceSampler
-from engine.errors import EngineError
-from engine.messages import Event
 from engine.models.starter import starter_path
-from engine.planner import Planner
 
 log = logging.getLogger("kvasir")
 translate = QCoreApplication.translate

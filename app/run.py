@@ -8,12 +8,12 @@ import time
 
 from PySide6.QtWidgets import QApplication
 
-from app.leaving import leave
-from app.logs import close_logs
-from app.no_screen import ending_where_qt_aborts
-from app.options import Options
+from app.process.leaving import leave
+from app.process.logs import close_logs
+from app.process.no_screen import ending_where_qt_aborts
+from app.process.options import Options
+from app.process.signals import closing_on_signals
 from app.program import Program
-from app.signals import closing_on_signals
 
 log = logging.getLogger("kvasir")
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from engine import __version__
-from engine.errors import EngineError, ErrorCode
-from engine.streams import fill_closed_streams
+from engine.api.errors import EngineError, ErrorCode
+from engine.disk.streams import fill_closed_streams
 
 COMMANDS = {
     "inspect": "what a model's header says, and what its cache costs",

@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from engine.facts import Device, DeviceMemory
+from engine.api.facts import Device, DeviceMemory
 
 RAM_LEFT_SHARE = 16
 """What nobody must need is kept in RAM only while a sixteenth of the machine's is free."""

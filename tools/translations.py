@@ -18,7 +18,7 @@ FOLDER = ROOT / "resources" / "translations"
 SOURCE_TEXTS = ROOT / "app" / "source_texts.py"
 LANGUAGES = {"kvasir_zh_CN": [], "kvasir_en": ["-pluralonly"]}
 """English is the source; its file only holds the plurals."""
-SILENT_ROOMS = ("engine/settings.py", "engine/__main__.py", "engine/commands/", "engine/lab/")
+SILENT_ROOMS = ("engine/api/settings.py", "engine/__main__.py", "engine/commands/", "engine/lab/")
 """Parts of the engine whose sentences no window shows, or which are collected as declarations."""
 FEWEST_WORDS = 3
 """With fewer words before the last one it is a piece of a sentence."""
@@ -88,7 +88,7 @@ def what_is_missing() -> list[str]:
     """A line for each text without a translation, and for a collection that is out of date."""
     missing: list[str] = []
     if SOURCE_TEXTS.read_text(encoding="utf-8") != source_texts():
-        missing.append("app/source_texts.py is out of date: run `python tools/translations.py update`.")
+        missing.append("app/look/source_texts.py is out of date: run `python tools/translations.py update`.")
     with tempfile.TemporaryDirectory() as folder:
         for name in LANGUAGES:
             shutil.copyfile(FOLDER / f"{name}.ts", Path(folder) / f"{name}.ts")
@@ -146,7 +146,7 @@ def source_texts() -> str:
 
 def setting_words() -> list[str]:
     """Labels, help, units and names of values of every declared setting."""
-    from engine.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings, declarations
+    from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings, declarations
 
     words: dict[str, None] = {}
     for settings_class in (LoadSettings, PolicySettings, SamplingSettings, TierSettings):

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from enum import IntEnum
 
-from engine.messages import CacheUsage, Span, SpanState
+from engine.api.messages import CacheUsage, Span, SpanState
 
 
 class Kind(IntEnum):

@@ -11,7 +11,7 @@ from app.cache.cell_grid import GAP, SQUARE, Grid
 from app.cache.cell_map import Kind
 from app.cache.cells import KIND_BITS, N_CODES, REUSED, SINK, Codes, squares
 from app.cache.marks import paint_mark, with_flags
-from app.tokens import Tokens
+from app.look.colours import Tokens
 
 _COLORS = {
     Kind.FREE: "cell_free",

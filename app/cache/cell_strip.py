@@ -8,12 +8,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import i18n
 from app.cache.cell_grid import GAP, SQUARE, Grid
 from app.cache.cell_map import CellCounts, CellMap, CellPlace
 from app.cache.marks import paint_hatching
-from app.theme import Theme
-from engine.messages import CacheUsage, Span, SpanState
+from app.look import i18n
+from app.look.theme import Theme
+from engine.api.messages import CacheUsage, Span, SpanState
 
 if TYPE_CHECKING:
     from app.cache.cell_raster import CellRaster

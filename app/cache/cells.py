@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cache.cell_map import CellCounts, Kind, kind_of
-from engine.messages import CacheUsage, SpanState
+from engine.api.messages import CacheUsage, SpanState
 
 Codes = npt.NDArray[np.uint8]
 

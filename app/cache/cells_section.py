@@ -7,16 +7,16 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout
 
-from app import i18n
 from app.cache.cell_map import CellCounts, CellPlace, Kind
 from app.cache.cell_strip import CellStrip
 from app.cache.facts import CacheFacts
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern
 from app.cache.section import NOTHING, Section
-from app.elided_label import ElidedLabel
-from app.theme import Theme
-from engine.messages import Span
+from app.look import i18n
+from app.look.theme import Theme
+from app.widgets.elided_label import ElidedLabel
+from engine.api.messages import Span
 
 KINDS = {
     "system": Mark("cell_system"),

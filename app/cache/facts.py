@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.messages import (
+from engine.api.messages import (
     CacheChanged,
     CacheUsage,
     EngineLost,

@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import i18n
-from app.theme import Theme
-from engine.cache.ways import Obstacle, Way, WayOn
+from app.look import i18n
+from app.look.theme import Theme
+from engine.plan.full_cache import Obstacle, Way, WayOn
 
 WIDTH = 520
 

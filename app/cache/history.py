@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.messages import CacheUsage
+from engine.api.messages import CacheUsage
 
 SPAN_S = 300.0
 SPAN_MIN_S = 30.0

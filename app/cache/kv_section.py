@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from app import i18n
 from app.cache.facts import CacheFacts
 from app.cache.section import Section
-from app.theme import Theme
-from engine.messages import KvFormula, KvTerm
+from app.look import i18n
+from app.look.theme import Theme
+from engine.api.messages import KvFormula, KvTerm
 
 
 class KvSection(Section):

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLayout, QSizePolicy, QWidget
 
 from app.cache.marks import Mark, paint_mark
-from app.theme import Theme
+from app.look.theme import Theme
 
 SIDE = 10
 GAP = 14

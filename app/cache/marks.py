@@ -8,7 +8,7 @@ from enum import Enum
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.tokens import Tokens
+from app.look.colours import Tokens
 
 
 class Pattern(Enum):

@@ -8,13 +8,13 @@ from PySide6.QtCore import QEvent, QLocale, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPainterPath, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app import i18n
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern, paint_mark
-from app.elided_label import ElidedLabel
-from app.theme import Theme
+from app.look import i18n
+from app.look.theme import Theme
+from app.widgets.elided_label import ElidedLabel
+from engine.api.messages import DeviceMemory
 from engine.devices import DeviceSample, MemoryShares, SampleProblem, memory_shares
-from engine.messages import DeviceMemory
 
 BAR_HEIGHT = 10
 PARTS = {

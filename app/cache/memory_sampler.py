@@ -8,8 +8,8 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from engine.api.messages import Device
 from engine.devices import DeviceSample
-from engine.messages import Device
 
 PERIOD_S = 1.0
 

@@ -13,9 +13,9 @@ from app.cache.memory_bars import MemoryBars
 from app.cache.progress_section import ProgressSection
 from app.cache.request_section import RequestSection
 from app.cache.timeline import Timeline
-from app.theme import Theme
+from app.look.theme import Theme
+from engine.api.messages import CacheChanged, EngineLost, Event, ModelLoaded, ModelUnloaded
 from engine.devices import DeviceSample
-from engine.messages import CacheChanged, EngineLost, Event, ModelLoaded, ModelUnloaded
 
 
 class CachePanel(QScrollArea):

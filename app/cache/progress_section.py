@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
-from app import i18n
 from app.cache.facts import CacheFacts
-from app.elided_label import ElidedLabel
-from engine.messages import LoadProgress, LoadStage
+from app.look import i18n
+from app.widgets.elided_label import ElidedLabel
+from engine.api.messages import LoadProgress, LoadStage
 
 STEPS = 1000
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app import i18n
 from app.cache.facts import CacheFacts
 from app.cache.section import Section
-from app.theme import Theme
-from engine.messages import GenerationStats
+from app.look import i18n
+from app.look.theme import Theme
+from engine.api.messages import GenerationStats
 
 
 class RequestSection(Section):

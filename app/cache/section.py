@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.elided_label import ElidedLabel
-from app.theme import Theme
+from app.look.theme import Theme
+from app.widgets.elided_label import ElidedLabel
 
 NOTHING = "–"
 

@@ -9,10 +9,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPen, QPolygonF, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import i18n
 from app.cache.history import SPAN_S, History, MarkKind
-from app.theme import Theme
-from engine.messages import CacheUsage
+from app.look import i18n
+from app.look.theme import Theme
+from engine.api.messages import CacheUsage
 
 HEIGHT = 70
 MARK_HEIGHT = 15

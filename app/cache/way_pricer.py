@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QObject, Signal
 
-from app.engine_bridge import EngineBridge
-from app.settings.what_if import Planner
-from engine.cache.plan import MemoryPlan
-from engine.cache.ways import Way, loads_to_plan
-from engine.messages import Event, Failed, FitFound, MemoryPlanned, ModelFacts, PlanMemory
-from engine.settings import LoadSettings
+from app.link.bridge import EngineBridge
+from app.link.what_if import Planner
+from engine.api.messages import Event, Failed, FitFound, MemoryPlanned, ModelFacts, PlanMemory
+from engine.api.plan import MemoryPlan
+from engine.api.settings import LoadSettings
+from engine.plan.full_cache import Way, loads_to_plan
 
 
 class WayPricer(QObject):

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.theme import Theme
+from app.look.theme import Theme
 
 KEYS = {
     "new_chat": ("Ctrl+N",),

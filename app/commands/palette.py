@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.popup import Popup
-from app.theme import Theme
+from app.look.theme import Theme
+from app.widgets.popup import Popup
 
 ACTION_ROLE = Qt.ItemDataRole.UserRole + 1
 WIDTH = 560

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app import i18n
+from app.look import i18n
 from app.models.fit_words import FitWords
-from engine.models.downloads import Download, DownloadState
+from engine.models.hub.downloads import Download, DownloadState
 
 MINUTE_S, HOUR_S = 60, 3600
 

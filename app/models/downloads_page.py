@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from app.look.theme import Theme
 from app.models import download_words, fit_words
 from app.models.model_card import CardList, ModelCard
-from app.theme import Theme
-from engine.models.downloads import Download, DownloadState
+from engine.models.hub.downloads import Download, DownloadState
 
 
 class DownloadCard(ModelCard):

@@ -15,14 +15,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import i18n
-from app.elided_label import ElidedLabel
+from app.look import i18n
+from app.look.theme import Theme
 from app.models import fit_words
 from app.models.fit_words import FitWords
 from app.models.model_card import CARDS_AT_ONCE, CardList, ModelCard
-from app.theme import Theme
-from engine.models.remote import Found, RemoteModel, Repo
-from engine.models.suggestions import Suggested
+from app.widgets.elided_label import ElidedLabel
+from engine.models.hub.remote import Found, RemoteModel, Repo
+from engine.models.hub.suggestions import Suggested
 
 JUDGED_AT_ONCE = 3
 """Headers have megabytes: only those of the likeliest files are read unasked."""

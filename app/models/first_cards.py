@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 
-from app import i18n
+from app.look import i18n
+from app.look.theme import Theme
 from app.models import download_words
 from app.models.fit_words import FitWords
 from app.models.model_card import ModelCard
-from app.theme import Theme
-from engine.models.downloads import Download, DownloadState
-from engine.models.suggestions import CPU_BYTES_PER_S, N_CTX, Purpose, Suggested
+from engine.models.hub.downloads import Download, DownloadState
+from engine.models.hub.suggestions import CPU_BYTES_PER_S, N_CTX, Purpose, Suggested
 
 if TYPE_CHECKING:
     # The main window is to be there first.

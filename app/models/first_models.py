@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.look.theme import Theme
 from app.models.first_cards import FirstCard, FoundCard, SuggestedCard
-from app.theme import Theme
-from engine.models.downloads import Download
-from engine.models.suggestions import Suggested, Suggestion
+from engine.models.hub.downloads import Download
+from engine.models.hub.suggestions import Suggested, Suggestion
 
 if TYPE_CHECKING:
     # The main window is to be there first.

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.engine_session import EngineSession
-from app.engine_status import EngineState, EngineStatus
+from app.link.session import EngineSession
+from app.link.status import EngineState, EngineStatus
 from app.models.first_models import FirstModels, Offer
 from app.models.workers import Workers
-from engine.errors import EngineError
-from engine.messages import EngineReady
-from engine.models import reach
-from engine.models.downloads import Download
+from engine.api.errors import EngineError
+from engine.api.messages import EngineReady
+from engine.models.hub import reach
+from engine.models.hub.downloads import Download
+from engine.models.hub.suggestions import Suggestion, suggestions_for
 from engine.models.starter import installed_starter
 from engine.models.stores import Source
-from engine.models.suggestions import Suggestion, suggestions_for
 
 if TYPE_CHECKING:
     from engine.models.library import Listing

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from app import i18n
-from engine.cache.plan import Choice, Home
+from app.look import i18n
+from engine.api.plan import Choice, Home
 
 translate = QCoreApplication.translate
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from engine.errors import EngineError
-from engine.models.downloads import CLOSE_TIMEOUT_S, Download, DownloadQueue
-from engine.models.remote import Reference, RemoteModel, parse_reference
-from engine.models.suggestions import Suggestion, find_suggested
-from engine.models.token import TokenKeeper, checked_token
+from engine.api.errors import EngineError
+from engine.models.hub.downloads import CLOSE_TIMEOUT_S, Download, DownloadQueue
+from engine.models.hub.remote import Reference, RemoteModel, parse_reference
+from engine.models.hub.suggestions import Suggestion, find_suggested
+from engine.models.hub.token import TokenKeeper, checked_token
 
 if TYPE_CHECKING:
-    from engine.models.hub import Hub
-    from engine.models.remote_header import HeaderFolder
+    from engine.models.hub.client import Hub
+    from engine.models.hub.remote_header import HeaderFolder
 
 
 def make_hub() -> Hub:
     """The hub of this machine's settings; its library is imported here, since that takes a while."""
-    from engine.models.hub import Hub
+    from engine.models.hub.client import Hub
 
     return Hub()
 
@@ -143,7 +143,7 @@ class HubWorker(QObject):
     def _header_files(self) -> HeaderFolder:
         with self._lock:
             if self._headers is None:
-                from engine.models.remote_header import HeaderFolder
+                from engine.models.hub.remote_header import HeaderFolder
 
                 self._headers = HeaderFolder(self._header_folder)
             return self._headers

@@ -7,11 +7,11 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from app import i18n
+from app.look import i18n
+from app.look.theme import Theme
 from app.models import fit_words
 from app.models.fit_words import FitWords
 from app.models.model_card import CARDS_AT_ONCE, CardList, ModelCard
-from app.theme import Theme
 from engine.models.gguf import Attention
 from engine.models.library import LibraryModel, Listing
 from engine.models.stores import Source

@@ -8,13 +8,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app import i18n
-from app.engine_session import EngineSession
+from app.link.fit_queue import FitQueue
+from app.link.session import EngineSession
+from app.look import i18n
 from app.models.file_names import name_of_file
-from app.models.fit_queue import FitQueue
-from engine.cache.plan import Fit, Proposal
-from engine.errors import EngineError
-from engine.settings import GpuLayers, LoadSettings
+from engine.api.errors import EngineError
+from engine.api.plan import Fit, Proposal
+from engine.api.settings import GpuLayers, LoadSettings
 
 SURE_SHARE = 0.7
 """What is guessed to take less than this share of the free memory fits, and is not measured first."""
@@ -36,8 +36,8 @@ class LoadGuard(QObject):
         """Whether a load clearly fits, by a guess; called in a thread, since it reads the header."""
         import psutil
 
-        from engine.models.estimate import rough_bytes
         from engine.models.gguf import read_model_info
+        from engine.plan.estimate import rough_bytes
 
         engine = self._session.status.engine
         gpus = [one for one in (engine.devices if engine is not None else ()) if one.kind == "gpu"]

@@ -12,24 +12,24 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from app.commands.actions import Actions
-from app.engine_session import EngineSession
-from app.engine_status import EngineState, EngineStatus
+from app.link.opener import ModelOpener
+from app.link.session import EngineSession
+from app.link.status import EngineState, EngineStatus
+from app.look.theme import Theme
 from app.models import fit_words
 from app.models.first_run import free_memory
 from app.models.fit_words import FitWords
 from app.models.load_guard import LoadGuard
-from app.models.opener import ModelOpener
 from app.models.workers import Workers
-from app.notices import Level, Notices
-from app.settings.preferences import PreferencesStore
-from app.theme import Theme
-from engine.cache.plan import Choice
-from engine.errors import EngineError
-from engine.messages import Failed
-from engine.models.downloads import Download, DownloadState
-from engine.models.remote import RemoteModel
-from engine.models.suggestions import suggestions_for
-from engine.settings import LoadSettings
+from app.store.preferences import PreferencesStore
+from app.widgets.notices import Level, Notices
+from engine.api.errors import EngineError
+from engine.api.messages import Failed
+from engine.api.plan import Choice
+from engine.api.settings import LoadSettings
+from engine.models.hub.downloads import Download, DownloadState
+from engine.models.hub.remote import RemoteModel
+from engine.models.hub.suggestions import suggestions_for
 
 if TYPE_CHECKING:
     # The main window is to be there first.

@@ -6,10 +6,10 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
 
+from app.look.theme import Theme
 from app.models.downloads_page import DownloadsPage
 from app.models.find_page import FindPage
 from app.models.library_page import LibraryPage
-from app.theme import Theme
 
 WIDEST = 1200
 

@@ -17,15 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import i18n
 from app.commands.actions import Actions
-from app.elided_label import ElidedLabel
-from app.engine_status import EngineStatus
+from app.link.status import EngineStatus
+from app.look import i18n
+from app.look.theme import Theme
 from app.models.file_names import name_of_file
-from app.plain_tip import plain_tip
-from app.popup import Popup
-from app.settings.preferences import RecentModel
-from app.theme import Theme
+from app.store.preferences import RecentModel
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.plain_tip import plain_tip
+from app.widgets.popup import Popup
 
 WIDTH = 400
 LIST_HEIGHT = 360

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.engine_session import EngineSession
-from app.models.opener import ModelOpener
+from app.link.opener import ModelOpener
+from app.link.session import EngineSession
+from app.models.file_names import model_name
 from app.models.picker import ModelPicker
-from app.settings.preferences import PreferencesStore, RecentModel
-from app.top_bar import model_name
-from engine.errors import EngineError, ErrorCode
-from engine.messages import Event, ModelLoaded
+from app.store.preferences import PreferencesStore, RecentModel
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import Event, ModelLoaded
 from engine.models.starter import installed_starter
 
 

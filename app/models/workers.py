@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.models.fit_queue import FitQueue
+from app.link.fit_queue import FitQueue
+from app.link.what_if import Planner
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
-from app.settings.what_if import Planner
-from engine.messages import Event
+from engine.api.messages import Event
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.i18n import LANGUAGES, Languages
-from app.settings.preferences import PreferencesStore
-from app.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Mode, Theme
+from app.look.i18n import LANGUAGES, Languages
+from app.look.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Mode, Theme
+from app.store.preferences import PreferencesStore
 
 TEXT_STEP = 0.1
 

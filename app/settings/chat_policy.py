@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 
 from app.settings.form import SettingsForm
-from engine.settings import PolicySettings
+from engine.api.settings import PolicySettings
 
 
 class ChatPolicy(QWidget):

@@ -6,8 +6,8 @@ import shlex
 import subprocess
 import sys
 
-from app.settings.setup import Setup
-from engine.settings import Policy, RopeScaling, SamplingSettings
+from app.store.setup import Setup
+from engine.api.settings import Policy, RopeScaling, SamplingSettings
 
 
 def server_command(path: str, setup: Setup, sampling: SamplingSettings) -> str:

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.elided_label import ElidedLabel
-from engine.errors import EngineError
-from engine.settings import Declaration, declarations
+from app.widgets.elided_label import ElidedLabel
+from engine.api.errors import EngineError
+from engine.api.settings import Declaration, declarations
 
 SPACING = 12
 CONTROL_WIDTH = 132

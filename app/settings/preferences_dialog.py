@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import i18n
+from app.look import i18n
+from app.look.colours import ACCENTS
+from app.look.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Theme
 from app.settings.form import SettingsForm
-from app.settings.preferences import Preferences
-from app.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Theme
-from app.tokens import ACCENTS
+from app.store.preferences import Preferences
 
 STEP = 5
 """Per cent between two text sizes."""

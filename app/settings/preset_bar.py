@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QPushButton, QToolButton, QWidget
 
-from app.settings.setup import Preset, Setup, preset_setup
-from app.theme import Theme
+from app.look.theme import Theme
+from app.store.setup import Preset, Setup, preset_setup
 
 NAME_MAX = 60
 

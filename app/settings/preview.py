@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app import i18n
 from app.cache.marks import Mark, Pattern
 from app.cache.memory_bars import PARTS, ShareBar
-from app.elided_label import ElidedLabel
-from app.theme import Theme
-from engine.cache.plan import DevicePlan, Fit, MemoryPlan
-from engine.messages import DeviceMemory, ModelFacts
+from app.look import i18n
+from app.look.theme import Theme
+from app.widgets.elided_label import ElidedLabel
+from engine.api.messages import DeviceMemory, ModelFacts
+from engine.api.plan import DevicePlan, Fit, MemoryPlan
 
 WARNINGS_MAX = 2
 LEFT = Mark("cell_free")

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.conversations.records import Preset
 from app.settings.chat_policy import ChatPolicy
 from app.settings.form import SettingsForm
-from app.settings.preferences import MAX_SYSTEM_PROMPT
 from app.settings.prompt_menu import PromptMenu
-from engine.settings import PolicySettings, SamplingSettings
+from app.store.preferences import MAX_SYSTEM_PROMPT
+from app.store.records import Preset
+from engine.api.settings import PolicySettings, SamplingSettings
 
 TYPING_MS = 400
 """A system prompt is remembered once its typing pauses."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.elided_label import ElidedLabel
 from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingField
-from app.settings.setup import Setup
-from engine.settings import Applies, Declaration, LoadSettings, PolicySettings, declarations
+from app.store.setup import Setup
+from app.widgets.elided_label import ElidedLabel
+from engine.api.settings import Applies, Declaration, LoadSettings, PolicySettings, declarations
 
 GROUPS = ("cache", "policy", "model")
 GPU_SETTINGS = ("n_gpu_layers", "offload_kqv", "main_gpu", "split_mode", "tensor_split")

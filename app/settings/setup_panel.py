@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import i18n
+from app.link.what_if import WhatIf
+from app.look import i18n
+from app.look.theme import Theme
 from app.settings.form import words
 from app.settings.preset_bar import PresetBar
 from app.settings.preview import Preview
-from app.settings.setup import Setup
 from app.settings.setup_form import SetupForm
-from app.settings.what_if import WhatIf
-from app.theme import Theme
-from engine.cache.plan import Defaults, Fit, MemoryPlan, Proposal
-from engine.cache.ways import reload_seconds
-from engine.messages import CacheUsage, Failed, ModelFacts
+from app.store.setup import Setup
+from engine.api.messages import CacheUsage, Failed, ModelFacts
+from engine.api.plan import Defaults, Fit, MemoryPlan, Proposal
+from engine.plan.full_cache import reload_seconds
 
 Translate = Callable[[str], str]
 """Says an engine's sentence in the language in force."""

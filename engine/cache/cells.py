@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from engine.api.errors import EngineError, ErrorCode
 from engine.cache.checkpoints import Checkpoint, Checkpoints
 from engine.cache.memory import CacheMemory, DecodeStatus, MemoryKind, MemoryTraits, StateBytes
 from engine.cache.sequence import TokenSequence
 from engine.cache.snapshot import Outline, Snapshot, can_cut
-from engine.errors import EngineError, ErrorCode
 
 Interrupt = Callable[[], bool]
 

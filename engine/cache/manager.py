@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.api.chat import Prompt, Turn
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import Policy, PolicySettings
 from engine.cache import window
 from engine.cache.cells import Cells, Interrupt
 from engine.cache.memory import CacheMemory, StateBytes
@@ -13,9 +16,6 @@ from engine.cache.sequence import TokenSequence
 from engine.cache.snapshot import Snapshot
 from engine.cache.usage import CacheCounts
 from engine.cache.window import Limits
-from engine.errors import EngineError, ErrorCode
-from engine.settings import Policy, PolicySettings
-from engine.text.chat import Prompt, Turn
 
 CHECKPOINT_DISTANCE = 64
 """Turn borders closer than this to the last checkpoint get none, unless they are the last two of a prompt."""

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.messages import SpanState
+from engine.api.messages import SpanState
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from engine.api.chat import Turn
+from engine.api.messages import Span, SpanState
+from engine.api.settings import Policy
 from engine.cache.sequence import TokenSequence
 from engine.cache.window import Limits
-from engine.messages import Span, SpanState
-from engine.settings import Policy
-from engine.text.chat import Turn
 
 
 @dataclass

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from engine.api.chat import Turn
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache.memory import MemoryKind, MemoryTraits
-from engine.errors import EngineError, ErrorCode
-from engine.settings import Align, Policy, PolicySettings
-from engine.text.chat import Turn
 
 EVICT_SHARE = 8
 """By default an eviction frees one part in this many of the window."""

@@ -11,13 +11,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.client import EngineClient
-from engine.commands import options
-from engine.commands.isolated import run_isolated
-from engine.commands.output import json_line
-from engine.commands.scratch import scratch_folder
-from engine.errors import EngineError, ErrorCode
-from engine.messages import (
+from engine.api.chat import Message
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import (
     EngineLost,
     Event,
     Failed,
@@ -29,9 +25,13 @@ from engine.messages import (
     ModelLoaded,
     PrefillProgress,
 )
-from engine.options import EngineOptions
-from engine.settings import GpuLayers, LoadSettings, SamplingSettings
-from engine.text.chat import Message
+from engine.api.options import EngineOptions
+from engine.api.settings import GpuLayers, LoadSettings, SamplingSettings
+from engine.client.client import EngineClient
+from engine.commands import options
+from engine.commands.isolated import run_isolated
+from engine.commands.output import json_line
+from engine.commands.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from engine.lab.speed import BareSpeed, CacheCosts

@@ -9,12 +9,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from engine.client import EngineClient
-from engine.commands import options
-from engine.commands.output import json_line
-from engine.commands.scratch import scratch_folder
-from engine.errors import EngineError, ErrorCode
-from engine.messages import (
+from engine.api.chat import Message
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import (
     Cancel,
     EngineLost,
     Event,
@@ -29,9 +26,12 @@ from engine.messages import (
     TextGenerated,
     TextKind,
 )
-from engine.options import EngineOptions
-from engine.settings import SamplingSettings
-from engine.text.chat import Message
+from engine.api.options import EngineOptions
+from engine.api.settings import SamplingSettings
+from engine.client.client import EngineClient
+from engine.commands import options
+from engine.commands.output import json_line
+from engine.commands.scratch import scratch_folder
 
 CHAT_ID = "command-line"
 

@@ -9,14 +9,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine import deadlines
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.options import EngineOptions
+from engine.client import deadlines
+from engine.client.log_tail import read_log_tail
+from engine.client.recovery import NOT_READY
 from engine.commands.scratch import scratch_folder
-from engine.errors import EngineError, ErrorCode
-from engine.library import loading_library
-from engine.log_tail import read_log_tail
-from engine.options import EngineOptions
-from engine.recovery import NOT_READY
-from engine.worker import prepare_process
+from engine.native.importing import loading_library
+from engine.worker.entry import prepare_process
 
 TRIES = 3
 """The best CPU code, the next one, and that without repacked weights."""

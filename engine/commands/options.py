@@ -7,18 +7,12 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from engine.cache.check import check_policy_of_model
-from engine.cache.ram import require_countable
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import Declaration, LoadSettings, PolicySettings, SamplingSettings, declarations
 from engine.models.gguf import read_model_info, require_chat_model
 from engine.models.starter import STARTER, starter_path
-from engine.settings import (
-    Declaration,
-    LoadSettings,
-    PolicySettings,
-    SamplingSettings,
-    declarations,
-)
+from engine.plan.check import check_policy_of_model
+from engine.plan.ram import require_countable
 
 
 def add_settings(

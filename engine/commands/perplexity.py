@@ -7,12 +7,12 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.options import EngineOptions
+from engine.api.settings import LoadSettings, Policy, PolicySettings, declarations
 from engine.commands import options
 from engine.commands.isolated import run_isolated
 from engine.commands.output import json_line
-from engine.errors import EngineError, ErrorCode
-from engine.options import EngineOptions
-from engine.settings import LoadSettings, Policy, PolicySettings, declarations
 
 DENSE = "dense"
 """Nothing is evicted: the reference."""

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.cache.plan import MemoryPlan
+from engine.api.messages import DeviceMemory
+from engine.api.options import EngineOptions
+from engine.api.plan import MemoryPlan
+from engine.api.settings import LoadSettings
 from engine.commands import options
 from engine.commands.isolated import run_isolated
 from engine.commands.output import json_line
-from engine.messages import DeviceMemory
-from engine.options import EngineOptions
-from engine.settings import LoadSettings
 
 _PARTS = ("weights", "kv", "recurrent", "compute", "output")
 

@@ -7,8 +7,8 @@ import signal
 import socket
 import sys
 
-from engine.errors import EngineError, ErrorCode
-from engine.library import loading_library
+from engine.api.errors import EngineError, ErrorCode
+from engine.native.importing import loading_library
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from engine.cache.check import check_load
-from engine.cache.ram import require_memory
+from engine.api.options import EngineOptions
+from engine.api.settings import GpuLayers, LoadSettings
 from engine.models.gguf import read_model_info, require_chat_model
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.log import NativeLog
-from engine.options import EngineOptions
-from engine.settings import GpuLayers, LoadSettings
+from engine.plan.check import check_load
+from engine.plan.ram import require_memory
 
 
 class LoadedForMeasuring:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.api.chat import Prompt, Turn
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import Policy, PolicySettings
 from engine.cache.manager import CacheManager
-from engine.errors import EngineError, ErrorCode
 from engine.native.backend import NativeContext
-from engine.settings import Policy, PolicySettings
-from engine.text.chat import Prompt, Turn
 
 BLOCK_TOKENS = 128
 """Tokens evaluated at once: one row of logits is kept for each."""

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.options import EngineOptions
+from engine.api.settings import LoadSettings, SamplingSettings
 from engine.cache.memory import MemoryKind
 from engine.cache.window import EVICT_SHARE
-from engine.errors import EngineError, ErrorCode
 from engine.lab.loading import loaded_context
 from engine.native.backend import NativeContext
 from engine.native.log import NativeLog
 from engine.native.sampler import Sampler
-from engine.options import EngineOptions
-from engine.settings import LoadSettings, SamplingSettings
 
 
 @dataclass(frozen=True)

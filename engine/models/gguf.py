@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.models import architecture, ggml
 from engine.models.header import TensorInfo
 from engine.models.layers import LayerShape, ModelLayers, model_layers

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.cache import geometry
+from engine.api.settings import CacheType
+from engine.models import geometry
 from engine.models.gguf import ModelInfo, read_model_info
-from engine.settings import CacheType
 
 
 def inspect_report(path: Path) -> dict[str, Any]:

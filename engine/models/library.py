@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cache import geometry
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import CacheType
+from engine.models import geometry
 from engine.models.gguf import ModelInfo, ModelKind, read_model_info
 from engine.models.stores import Candidate, Source, Store, content_digest, look_into
-from engine.settings import CacheType
 
 TOKENS_PRICED = 1000
 _SHARD = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf\Z", re.DOTALL | re.IGNORECASE)

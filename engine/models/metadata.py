@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from engine.errors import EngineError
+from engine.api.errors import EngineError
 from engine.models.header import GgufArray, MetadataValue, damaged
 
 _MAX_COUNT = 2**31 - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.models.header import GgufHeader, read_header
 
 # `model-00002-of-00003.gguf`, the only naming that llama.cpp finds its shards by.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from engine.errors import EngineError, ErrorCode
-from engine.installation import Installation, installation
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.installation import Installation, installation
 
 STARTER = "starter"
 """What the command line calls it."""

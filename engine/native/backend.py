@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import llama_cpp.llama_cpp as llama
 import numpy as np
 
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
 from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, StateBytes
-from engine.errors import EngineError, ErrorCode
 from engine.native.log import NativeLog
 from engine.native.report import read_load
 from engine.native.sampler import Sampler
 from engine.native.state_room import room_for
 from engine.native.traits import memory_traits
 from engine.native.vocabulary import NativeVocabulary
-from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,8 @@ from typing import Any
 
 import llama_cpp.llama_cpp as llama
 
-from engine.errors import EngineError, ErrorCode
-from engine.messages import BACKENDS_WITHOUT_GPU, Device
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import BACKENDS_WITHOUT_GPU, Device
 from engine.native.library_file import is_whole
 
 _ACRONYMS = ("cpu", "rpc", "cuda", "hip", "blas")

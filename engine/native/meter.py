@@ -10,22 +10,25 @@ from pathlib import Path
 
 import psutil
 
-from engine.cache import autofit, fitting, plan_warnings, planning, ram, window
-from engine.cache.check import check_load, types_must_match
-from engine.cache.plan import Choice, DevicePlan, Fit, MemoryPlan
-from engine.cache.refusals import refusals
-from engine.errors import EngineError
-from engine.messages import Device, DeviceMemory, Notice
+from engine.api.errors import EngineError
+from engine.api.messages import Device, DeviceMemory, Notice
+from engine.api.options import EngineOptions
+from engine.api.plan import Choice, DevicePlan, Fit, MemoryPlan
+from engine.api.settings import GpuLayers, LoadSettings, PolicySettings
+from engine.cache import window
 from engine.models import ggml
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.models.header import TensorInfo
 from engine.models.shards import read_shards
+from engine.native import placement as planning
+from engine.native import plan_warnings
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.report import ContextReport, LoadReport, read_context, read_load
-from engine.options import EngineOptions
-from engine.settings import GpuLayers, LoadSettings, PolicySettings
+from engine.plan import autofit, fitting, ram
+from engine.plan.check import check_load, types_must_match
+from engine.plan.refusals import refusals
 
 MODELS_KEPT = 3
 """Models without memory kept for the next question; each holds its vocabulary, some tens of megabytes."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import llama_cpp.llama_cpp as llama
 
-from engine.settings import SamplingSettings
+from engine.api.settings import SamplingSettings
 
 
 class Sampler:

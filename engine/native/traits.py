@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import llama_cpp.llama_cpp as llama
 
+from engine.api.settings import CacheType, LoadSettings
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.native.report import read_context
-from engine.settings import CacheType, LoadSettings
 
 if TYPE_CHECKING:
     from engine.native.backend import NativeModel

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from engine.text.chat import Message, Notice, NoticeCode, Role
+from engine.api.chat import Message, Notice, NoticeCode, Role
 
 JOINT = "\n\n"
 """What stands between messages that share a turn."""

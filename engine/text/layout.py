@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.errors import EngineError
-from engine.text.chat import Message, Role
+from engine.api.chat import Message, Role
+from engine.api.errors import EngineError
 from engine.text.conversation import Field, Shape, entries_of, write_entries
 from engine.text.spellings import ControlSpellings
 from engine.text.template import ChatTemplate

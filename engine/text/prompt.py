@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from engine.errors import EngineError
-from engine.text.chat import Message, Notice, NoticeCode, Prompt, Turn
+from engine.api.chat import Message, Notice, NoticeCode, Prompt, Turn
+from engine.api.errors import EngineError
 from engine.text.conversation import SHAPES, Field, Shape
 from engine.text.layout import ChatRendering, Layout, Span, TurnText
 from engine.text.reasoning import ReasoningTags, opened_reasoning, tags_of_template

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.chat import Notice, NoticeCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.text import builtin
-from engine.text.chat import Notice, NoticeCode
 from engine.text.sandbox import MAX_RENDERED, TemplateSandbox, TooMuch
 from engine.text.vocabulary import Vocabulary
 

@@ -12,10 +12,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.logs import close_logs
-from app.options import Options
+from app.process.logs import close_logs
+from app.process.options import Options
 from app.program import Program
-from app.settings.preferences import Preferences, PreferencesStore
+from app.store.preferences import Preferences, PreferencesStore
 from tests.app.fake_engine import FakeEngine
 from tests.app.fake_planner import FakePlanner
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from engine.errors import ErrorCode
-from engine.messages import (
+from engine.api.errors import ErrorCode
+from engine.api.messages import (
     CacheChanged,
     CacheUsage,
     Cancel,

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.cache.plan import (
-    DevicePlan,
-    Fit,
-    MemoryPlan,
-    PlanWarning,
-    PlanWarningCode,
-    Proposal,
-    Refusal,
-)
-from engine.errors import ErrorCode
-from engine.messages import Event, Failed, FindFit, FitFound, MemoryPlanned, PlanMemory
-from engine.settings import CacheType, FlashAttention, LoadSettings
+from engine.api.errors import ErrorCode
+from engine.api.messages import Event, Failed, FindFit, FitFound, MemoryPlanned, PlanMemory
+from engine.api.plan import DevicePlan, Fit, MemoryPlan, PlanWarning, PlanWarningCode, Proposal, Refusal
+from engine.api.settings import CacheType, FlashAttention, LoadSettings
 
 MIB = 2**20
 FREE = 430 * MIB

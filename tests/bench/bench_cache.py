@@ -10,21 +10,21 @@ from __future__ import annotations
 import statistics
 import time
 
-from engine.options import EngineOptions
-from engine.worker import set_environment
+from engine.api.options import EngineOptions
+from engine.worker.entry import set_environment
 
 OPTIONS = EngineOptions(log_path="")
 # OpenMP reads its environment when llama.cpp is imported, just below.
 set_environment(OPTIONS)
 
+from engine.api.chat import Prompt, Turn  # noqa: E402
+from engine.api.settings import LoadSettings, Policy, PolicySettings  # noqa: E402
 from engine.cache.manager import CacheManager  # noqa: E402
 from engine.lab.loading import loaded_context  # noqa: E402
 from engine.models.starter import starter_path  # noqa: E402
 from engine.native.backend import NativeContext  # noqa: E402
 from engine.native.devices import Ggml  # noqa: E402
 from engine.native.log import NativeLog  # noqa: E402
-from engine.settings import LoadSettings, Policy, PolicySettings  # noqa: E402
-from engine.text.chat import Prompt, Turn  # noqa: E402
 from tests.bench.prose import prose  # noqa: E402
 
 N_CTX, N_TOKENS, ROUNDS = 1024, 120, 5

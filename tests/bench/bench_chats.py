@@ -14,12 +14,12 @@ from time import perf_counter
 import pytest
 from PySide6.QtWidgets import QApplication, QMainWindow
 
+from app.chats.sidebar import Sidebar
 from app.commands.actions import Actions
-from app.conversations.records import Changes, Chat, Turn
-from app.conversations.sidebar import Sidebar
-from app.conversations.store import ChatStore
-from app.theme import Theme
-from engine.messages import Message
+from app.look.theme import Theme
+from app.store.records import Changes, Chat, Turn
+from app.store.store import ChatStore
+from engine.api.messages import Message
 
 pytestmark = pytest.mark.bench
 

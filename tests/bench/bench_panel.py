@@ -21,10 +21,10 @@ from app.cache.cell_map import CellMap
 from app.cache.cell_raster import CellRaster, tiles
 from app.cache.cells import cell_codes
 from app.cache.panel import CachePanel
-from app.theme import Theme
-from app.tokens import LIGHT
+from app.look.colours import LIGHT
+from app.look.theme import Theme
+from engine.api.messages import CacheChanged, CacheUsage, Device, ModelLoaded
 from engine.devices import DeviceSampler
-from engine.messages import CacheChanged, CacheUsage, Device, ModelLoaded
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
 

@@ -11,13 +11,13 @@ from time import perf_counter
 
 import pytest
 
-from engine.messages import MemoryPlanned, PlanMemory
+from engine.api.messages import MemoryPlanned, PlanMemory
+from engine.api.options import EngineOptions
+from engine.api.settings import CacheType, LoadSettings
+from engine.client.planner import Planner
 from engine.models.starter import starter_path
 from engine.native.meter import open_meter
-from engine.options import EngineOptions
-from engine.planner import Planner
-from engine.settings import CacheType, LoadSettings
-from tests.engine.listener import Listener
+from tests.engine.client.listener import Listener
 
 pytestmark = pytest.mark.bench
 

@@ -10,9 +10,9 @@ from time import process_time
 import psutil
 import pytest
 
+from engine.api.messages import SpanState
+from engine.api.settings import PolicySettings
 from engine.cache.manager import AppendResult, CacheManager
-from engine.messages import SpanState
-from engine.settings import PolicySettings
 from tests.engine.cache.chats import Chat, feed, text
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.native.state_header import held_positions

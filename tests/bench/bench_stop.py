@@ -11,8 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from engine.client import EngineClient, EngineOptions
-from engine.messages import (
+from engine.api.messages import (
     Cancel,
     Event,
     Finished,
@@ -24,8 +23,9 @@ from engine.messages import (
     PrefillProgress,
     TextGenerated,
 )
+from engine.api.settings import LoadSettings, SamplingSettings
+from engine.client.client import EngineClient, EngineOptions
 from engine.models.starter import starter_path
-from engine.settings import LoadSettings, SamplingSettings
 
 TEXT = "The quick brown fox jumps over the lazy dog. " * 300
 MOMENTS_S = (0.0, 0.05, 0.1, 0.3, 0.7, 1.1, 1.5, 2.0)

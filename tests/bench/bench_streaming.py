@@ -13,19 +13,19 @@ import dataclasses
 import math
 import sys
 
-from engine.options import EngineOptions
-from engine.worker import set_environment
+from engine.api.options import EngineOptions
+from engine.worker.entry import set_environment
 
 OPTIONS = EngineOptions(log_path="")
 # OpenMP reads its environment when llama.cpp is imported, just below.
 set_environment(OPTIONS)
 
+from engine.api.settings import CacheType, LoadSettings, Policy, PolicySettings  # noqa: E402
 from engine.lab.loading import LoadedForMeasuring, loaded_context  # noqa: E402
 from engine.lab.perplexity import Perplexity, measure  # noqa: E402
 from engine.models.starter import starter_path  # noqa: E402
 from engine.native.devices import Ggml  # noqa: E402
 from engine.native.log import NativeLog  # noqa: E402
-from engine.settings import CacheType, LoadSettings, Policy, PolicySettings  # noqa: E402
 from tests.bench.prose import prose  # noqa: E402
 
 ROOM, N_SINK, N_EVICT = 512, 4, 128

@@ -17,17 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.cache.active import ActiveChat
+from engine.api.chat import Prompt, Turn
+from engine.api.settings import LoadSettings, PolicySettings, TierSettings
 from engine.cache.manager import CacheManager
-from engine.cache.snapshot_folder import SnapshotFolder
-from engine.cache.tiers import Tiers
 from engine.devices import spare_ram_bytes
 from engine.models.starter import starter_path
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
-from engine.settings import LoadSettings, PolicySettings, TierSettings
-from engine.text.chat import Prompt, Turn
+from engine.snapshots.active_chat import ActiveChat
+from engine.snapshots.folder import SnapshotFolder
+from engine.snapshots.tiers import Tiers
 from tests.bench.prose import prose
 
 N_TOKENS = 2048

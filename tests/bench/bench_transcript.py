@@ -12,10 +12,10 @@ import pytest
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.chat import Turn, TurnState
-from app.chat.transcript import Transcript
-from app.theme import Theme
-from tests.app.chat.samples import EVERYTHING, chat
+from app.look.theme import Theme
+from app.transcript import Turn, TurnState
+from app.transcript.transcript import Transcript
+from tests.app.transcript.samples import EVERYTHING, chat
 
 pytestmark = pytest.mark.bench
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import ErrorCode
+from engine.api.errors import ErrorCode
 from tests.engine.models import raw_gguf
 
 BAD_MODELS: dict[str, tuple[ErrorCode, str]] = {

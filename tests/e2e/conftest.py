@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import EngineReady
+from engine.api.messages import EngineReady
+from engine.api.settings import LoadSettings
 from engine.models.starter import starter_path
-from engine.settings import LoadSettings
 from tests.e2e.desk import Desk
 from tests.tiny_fixtures import tiny_model
 

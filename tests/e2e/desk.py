@@ -6,20 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from engine.client import EngineClient, EngineOptions, Recovery
-from engine.messages import (
-    Cancel,
-    Command,
-    EngineReady,
-    Event,
-    Finished,
-    Generate,
-    LoadModel,
-    Message,
-    ModelLoaded,
-)
-from engine.settings import LoadSettings, SamplingSettings
-from tests.engine.listener import Listener
+from engine.api.messages import Cancel, Command, EngineReady, Event, Finished, Generate, LoadModel, Message, ModelLoaded
+from engine.api.settings import LoadSettings, SamplingSettings
+from engine.client.client import EngineClient, EngineOptions, Recovery
+from tests.engine.client.listener import Listener
 
 DEFAULTS = LoadSettings()
 GREEDY = SamplingSettings(temperature=0.0, max_tokens=8)

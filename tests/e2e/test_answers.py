@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import CacheChanged, CountTokens, Generate, Message, Notice, NoticeCode, TokensCounted
-from engine.settings import SamplingSettings
+from engine.api.messages import CacheChanged, CountTokens, Generate, Message, Notice, NoticeCode, TokensCounted
+from engine.api.settings import SamplingSettings
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import GREEDY, Desk
 

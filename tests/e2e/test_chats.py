@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.turns import Action
-from app.engine_status import EngineState
-from app.logs import close_logs
-from app.options import Options
+from app.link.status import EngineState
+from app.process.logs import close_logs
+from app.process.options import Options
 from app.program import Program
-from app.settings.preferences import Preferences, PreferencesStore
-from engine.errors import EngineError
+from app.store.preferences import Preferences, PreferencesStore
+from app.transcript.turns import Action
+from engine.api.errors import EngineError
+from engine.api.settings import SamplingSettings
 from engine.models.starter import starter_path
-from engine.settings import SamplingSettings
 
 pytestmark = [pytest.mark.e2e, pytest.mark.qt_log_ignore("This plugin does not support", extend=True)]
 

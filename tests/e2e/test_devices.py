@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import (
+from engine.api.messages import (
     EngineLost,
     EngineReady,
     Finished,
@@ -21,7 +21,7 @@ from engine.messages import (
     PrefillProgress,
     TextGenerated,
 )
-from engine.settings import FlashAttention, GpuLayers, LoadSettings, SamplingSettings
+from engine.api.settings import FlashAttention, GpuLayers, LoadSettings, SamplingSettings
 from tests.e2e.desk import Desk
 from tests.rpc_server import rpc_server
 

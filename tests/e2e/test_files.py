@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
-from engine.errors import ErrorCode
-from engine.messages import EngineLost, EngineReady, Failed
+from engine.api.errors import ErrorCode
+from engine.api.messages import EngineLost, EngineReady, Failed
 from tests.e2e.bad_models import BAD_MODELS, write_bad_model
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import Desk

@@ -10,15 +10,15 @@ import pytest
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from app import i18n
-from app.elided_label import ElidedLabel
-from app.logs import close_logs
-from app.options import Options
+from app.look import i18n
+from app.process.logs import close_logs
+from app.process.options import Options
 from app.program import Program
-from app.settings.preferences import Preferences, PreferencesStore
-from app.settings.setup import Setup
-from engine.messages import Finished, ModelLoaded
-from engine.settings import CacheType, LoadSettings, Policy, PolicySettings, SamplingSettings
+from app.store.preferences import Preferences, PreferencesStore
+from app.store.setup import Setup
+from app.widgets.elided_label import ElidedLabel
+from engine.api.messages import Finished, ModelLoaded
+from engine.api.settings import CacheType, LoadSettings, Policy, PolicySettings, SamplingSettings
 
 pytestmark = [
     pytest.mark.e2e,

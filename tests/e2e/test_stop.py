@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import (
+from engine.api.messages import (
     CacheChanged,
     Finished,
     FinishReason,
@@ -19,7 +19,7 @@ from engine.messages import (
     PrefillProgress,
     TextGenerated,
 )
-from engine.settings import LoadSettings, SamplingSettings
+from engine.api.settings import LoadSettings, SamplingSettings
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import Desk
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-import engine.deadlines
-from engine.errors import ErrorCode
-from engine.messages import (
+from engine.api.errors import ErrorCode
+from engine.api.messages import (
     CountTokens,
     EngineLost,
     Event,
@@ -32,10 +31,11 @@ from engine.messages import (
     PrefillProgress,
     TextGenerated,
 )
-from engine.settings import LoadSettings, SamplingSettings
+from engine.api.settings import LoadSettings, SamplingSettings
+from engine.client import deadlines
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import Desk
-from tests.engine.listener import answered_by
+from tests.engine.client.listener import answered_by
 
 pytestmark = pytest.mark.e2e
 
@@ -82,7 +82,7 @@ def test_a_death_in_mid_load(desk: Callable[..., Desk], starter: Path) -> None:
 def test_an_endless_template_ends_with_a_sentence_and_only_once(
     desk: Callable[..., Desk], tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.deadlines, "RENDER_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(deadlines, "RENDER_TIMEOUT_S", 0.5)
     one = desk()
     model = tiny_model(chat_template=ENDLESS)
     one.load(model, SMALL)

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.client import EngineClient
-from engine.messages import (
+from engine.api.messages import (
     CacheChanged,
     ChatRestored,
     ChatTier,
@@ -31,7 +30,8 @@ from engine.messages import (
     SetTierBudgets,
     Tier,
 )
-from engine.settings import CacheType, FlashAttention, RopeScaling, SamplingSettings, TierSettings
+from engine.api.settings import CacheType, FlashAttention, RopeScaling, SamplingSettings, TierSettings
+from engine.client.client import EngineClient
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import GREEDY, Desk
 

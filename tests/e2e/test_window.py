@@ -14,14 +14,14 @@ import psutil
 import pytest
 from PySide6.QtGui import QImage
 
-from app.engine_status import EngineState
-from app.logs import close_logs
-from app.options import Options
+from app.link.status import EngineState
+from app.process.logs import close_logs
+from app.process.options import Options
 from app.program import Program
-from app.settings.preferences import Preferences, PreferencesStore
-from engine.errors import EngineError
+from app.store.preferences import Preferences, PreferencesStore
+from engine.api.errors import EngineError
+from engine.api.settings import SamplingSettings
 from engine.models.starter import starter_path
-from engine.settings import SamplingSettings
 
 pytestmark = [
     pytest.mark.e2e,

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from engine.api.facts import Device, DeviceMemory
 from engine.devices import DeviceSample, DeviceSampler, SampleProblem, memory_shares
-from engine.facts import Device, DeviceMemory
 from tests.engine.fake_nvml import GIB, FakeNvml
 
 CPU = Device("CPU", "A processor", "cpu", "CPU", 6 * GIB, 16 * GIB)

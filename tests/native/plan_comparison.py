@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from engine.cache.plan import Choice, MemoryPlan
-from engine.cache.planning import buffer_device, memory_devices
-from engine.errors import EngineError, ErrorCode
-from engine.messages import Device, DeviceMemory
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import Device, DeviceMemory
+from engine.api.plan import Choice, MemoryPlan
+from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from engine.native.backend import NativeContext, NativeModel
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
+from engine.native.placement import buffer_device, memory_devices
 from engine.native.report import Buffer
-from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from tests.native.breakdown import BufferTypeBytes, memory_breakdown
 
 

@@ -10,13 +10,13 @@ import llama_cpp.llama_cpp as llama
 import numpy as np
 import pytest
 
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import CacheType, RopeScaling, SamplingSettings, SplitMode
 from engine.cache.memory import DecodeStatus
-from engine.errors import EngineError, ErrorCode
 from engine.native.backend import NativeContext, NativeModel, set_fields
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.sampler import Sampler
-from engine.settings import CacheType, RopeScaling, SamplingSettings, SplitMode
 from tests.native.contexts import SMALL, ContextMaker, native_log, new_context
 from tests.tiny import TinySpec, vocabulary, write_tiny_model
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cache.autofit import SENSIBLE_N_CTX, SHORT_N_CTX, margin_bytes
-from engine.cache.plan import Choice, Home
+from engine.api.plan import Choice, Home
+from engine.api.settings import CacheType
 from engine.models.gguf import read_model_info
-from engine.settings import CacheType
+from engine.plan.autofit import SENSIBLE_N_CTX, SHORT_N_CTX, margin_bytes
 from tests.native import plan_comparison
 from tests.native.conftest import Call
 from tests.real_headers import GIB, MODELS, write_real_header

@@ -9,12 +9,12 @@ import llama_cpp.llama_cpp as llama
 import numpy as np
 import pytest
 
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import CacheType, Policy, PolicySettings
 from engine.cache.manager import AppendResult, CacheManager
 from engine.cache.memory import DecodeStatus, MemoryKind
-from engine.errors import EngineError, ErrorCode
 from engine.native import backend
 from engine.native.backend import set_fields
-from engine.settings import CacheType, Policy, PolicySettings
 from tests.engine.cache.chats import Chat, feed, text
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.native.state_header import held_positions

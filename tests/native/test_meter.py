@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cache.plan import DevicePlan, MemoryPlan
-from engine.errors import EngineError, ErrorCode
-from engine.facts import Device, DeviceMemory
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.facts import Device, DeviceMemory
+from engine.api.plan import DevicePlan, MemoryPlan
+from engine.api.settings import N_CTX_MAX, LoadSettings, PolicySettings
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter, fits_with_margin, free_devices, most_that_fits
-from engine.settings import N_CTX_MAX, LoadSettings, PolicySettings
 from tests.tiny_fixtures import tiny_model
 
 __all__ = ["tiny_model"]

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from engine.errors import EngineError
+from engine.api.errors import EngineError
+from engine.api.settings import Policy, PolicySettings
 from engine.lab.perplexity import measure
-from engine.settings import Policy, PolicySettings
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.tiny import TinySpec
 

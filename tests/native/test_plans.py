@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from engine.models.starter import starter_path
-from engine.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
 from tests.native import plan_comparison
 from tests.native.conftest import Call
 from tests.native.plan_comparison import Comparison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.cache.tiers_contract import TiersContract
+from tests.engine.snapshots.tiers_contract import TiersContract
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.native.test_manager_on_llama import SPECS, LlamaLab
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.chat import Message
+from engine.api.chat import Message
 from engine.text.prompt import build_prompt
 from engine.text.spellings import ControlSpellings
 from engine.text.template import ChatTemplate

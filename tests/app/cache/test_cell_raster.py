@@ -11,7 +11,7 @@ from app.cache.cell_grid import Grid
 from app.cache.cell_map import Kind
 from app.cache.cell_raster import CellRaster, tiles
 from app.cache.cells import N_CODES, REUSED, SINK, cell_codes
-from app.tokens import DARK, LIGHT
+from app.look.colours import DARK, LIGHT
 from tests.app.cache.usages import usage
 
 pytestmark = pytest.mark.usefixtures("qapp")

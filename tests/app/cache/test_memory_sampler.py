@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from app.cache.memory_sampler import MemorySampler
+from engine.api.messages import Device
 from engine.devices import DeviceSample
-from engine.messages import Device
 
 CPU = Device("CPU", "A processor", "cpu", "CPU", 1, 2)
 

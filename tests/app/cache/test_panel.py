@@ -13,12 +13,11 @@ from app.cache.cell_strip import CellStrip
 from app.cache.cells_section import EXCERPT, excerpt
 from app.cache.panel import CachePanel
 from app.cache.timeline import Timeline
-from app.elided_label import ElidedLabel
-from app.i18n import Languages
-from app.resources import resource_dir
-from app.theme import Theme
-from engine.devices import DeviceSample, SampleProblem
-from engine.messages import (
+from app.look.i18n import Languages
+from app.look.resources import resource_dir
+from app.look.theme import Theme
+from app.widgets.elided_label import ElidedLabel
+from engine.api.messages import (
     CacheChanged,
     DeviceMemory,
     EngineLost,
@@ -33,6 +32,7 @@ from engine.messages import (
     PrefillProgress,
     SpanState,
 )
+from engine.devices import DeviceSample, SampleProblem
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts, stats
 

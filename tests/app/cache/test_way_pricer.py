@@ -6,10 +6,10 @@ import itertools
 from dataclasses import replace
 
 from app.cache.way_pricer import WayPricer
-from app.engine_bridge import EngineBridge
-from engine.cache.ways import Way
-from engine.messages import FindFit, PlanMemory
-from engine.settings import LoadSettings
+from app.link.bridge import EngineBridge
+from engine.api.messages import FindFit, PlanMemory
+from engine.api.settings import LoadSettings
+from engine.plan.full_cache import Way
 from tests.app.fake_engine import model_facts
 from tests.app.fake_planner import FakePlanner
 

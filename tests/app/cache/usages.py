@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from engine.messages import CacheUsage, Span, SpanState
+from engine.api.messages import CacheUsage, Span, SpanState
 
 
 def usage(

@@ -15,21 +15,21 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.engine_bridge import EngineBridge
-from app.engine_session import EngineSession
-from app.i18n import EngineWords
-from app.models.fit_queue import FitQueue
+from app.link.bridge import EngineBridge
+from app.link.fit_queue import FitQueue
+from app.link.model_setups import ModelSetups
+from app.link.opener import ModelOpener
+from app.link.session import EngineSession
+from app.link.settings_chooser import SettingsChooser
+from app.look.i18n import EngineWords
+from app.look.source_texts import ENGINE_SENTENCES
+from app.look.theme import Theme
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
 from app.models.model_desk import ModelDesk
 from app.models.models_window import ModelsWindow
-from app.models.opener import ModelOpener
-from app.models.settings_chooser import SettingsChooser
 from app.models.workers import Workers
-from app.settings.model_setups import ModelSetups
-from app.settings.preferences import PreferencesStore
-from app.source_texts import ENGINE_SENTENCES
-from app.theme import Theme
+from app.store.preferences import PreferencesStore
 from engine.models.stores import Source, Store
 from tests.app.fake_engine import FakeEngine
 from tests.app.models.fake_planner import FakePlanner
@@ -91,7 +91,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
     with hub_server() as server:
 
         def make_hub():
-            from engine.models.hub import Hub
+            from engine.models.hub.client import Hub
 
             return Hub(server.endpoint)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.cache.plan import Choice, DevicePlan, Fit, Home, MemoryPlan, Proposal
-from engine.errors import ErrorCode
-from engine.messages import Event, Failed, FindFit, FitFound, PlanMemory, SettingsChosen
-from engine.settings import CacheType, LoadSettings
+from engine.api.errors import ErrorCode
+from engine.api.messages import Event, Failed, FindFit, FitFound, PlanMemory, SettingsChosen
+from engine.api.plan import Choice, DevicePlan, Fit, Home, MemoryPlan, Proposal
+from engine.api.settings import CacheType, LoadSettings
 
 GIB = 2**30
 REFUSED = "This is a “nonsense” model, which this version can't run: it needs a newer Kvasir."

@@ -16,24 +16,24 @@ from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.commands.actions import Actions
-from app.engine_bridge import EngineBridge
-from app.engine_session import EngineSession
+from app.link.bridge import EngineBridge
+from app.link.fit_queue import FitQueue
+from app.link.session import EngineSession
+from app.look.theme import Theme
 from app.models import first_run
 from app.models.first_cards import FirstCard
 from app.models.first_models import Offer
 from app.models.first_run import FirstRun
-from app.models.fit_queue import FitQueue
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
 from app.models.workers import Workers
-from app.theme import Theme
-from app.welcome import Welcome
-from engine.models import reach
-from engine.models.downloads import DownloadState
+from app.window.welcome import Welcome
+from engine.api.settings import LoadSettings
+from engine.models.hub import reach
+from engine.models.hub.downloads import DownloadState
+from engine.models.hub.suggestions import SUGGESTIONS
 from engine.models.starter import starter_path
 from engine.models.stores import Source, Store
-from engine.models.suggestions import SUGGESTIONS
-from engine.settings import LoadSettings
 from tests.app.fake_engine import FakeEngine
 from tests.app.models.conftest import gguf_bytes
 from tests.app.models.fake_planner import FakePlanner
@@ -109,7 +109,7 @@ def start_page(
     with hub_server() as server:
 
         def make_hub():
-            from engine.models.hub import Hub
+            from engine.models.hub.client import Hub
 
             return Hub(server.endpoint)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.elided_label import ElidedLabel
 from app.models import library_watcher
 from app.models.library_watcher import stores_of_this_machine
+from app.widgets.elided_label import ElidedLabel
 from engine.models.starter import starter_path
 from engine.models.stores import Source, Store
 from tests.app.models.conftest import ModelRoom

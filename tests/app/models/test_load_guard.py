@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.models.load_guard import LoadGuard
-from app.settings.setup import Setup
-from engine.messages import LoadModel
-from engine.settings import GpuLayers, LoadSettings
+from app.store.setup import Setup
+from engine.api.messages import LoadModel
+from engine.api.settings import GpuLayers, LoadSettings
 from tests.app.models.conftest import ModelRoom
 from tests.app.models.fake_planner import choice_of
 

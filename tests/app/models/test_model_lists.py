@@ -14,13 +14,13 @@ from PySide6.QtGui import Qt as Gui
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.elided_label import ElidedLabel
+from app.look.theme import Theme
 from app.models import hub_worker
 from app.models.model_card import CARDS_AT_ONCE, ModelCard
-from app.notices import Notices
-from app.theme import Theme
-from engine.errors import EngineError, ErrorCode
-from engine.messages import LoadModel
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.notices import Notices
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import LoadModel
 from tests.app.models.conftest import ModelRoom, gguf_bytes
 from tests.hub_server import TOKEN
 from tests.tiny import TinySpec, write_tiny_model

@@ -12,13 +12,13 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.elided_label import ElidedLabel
-from app.i18n import Languages
+from app.look.i18n import Languages
+from app.look.theme import Theme
 from app.models.model_card import ModelCard
-from app.notices import Notices
-from app.theme import Theme
-from engine.models.remote import Reference, RemoteFile, RemoteModel
-from engine.settings import CacheType, GpuLayers
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.notices import Notices
+from engine.api.settings import CacheType, GpuLayers
+from engine.models.hub.remote import Reference, RemoteFile, RemoteModel
 from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
 from tests.app.models.fake_planner import REFUSED
 from tests.hub_server import TOKEN

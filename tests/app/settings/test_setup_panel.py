@@ -10,15 +10,15 @@ from PySide6.QtCore import QLocale, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
 
-from app.elided_label import ElidedLabel
-from app.engine_bridge import EngineBridge
-from app.settings.setup import Preset, Setup, preset_setup
+from app.link.bridge import EngineBridge
+from app.link.what_if import WhatIf
+from app.look.theme import Theme
 from app.settings.setup_panel import SetupPanel
-from app.settings.what_if import WhatIf
-from app.theme import Theme
-from engine.cache.plan import Defaults, Fit
-from engine.messages import DeviceMemory, FindFit, PlanMemory
-from engine.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
+from app.store.setup import Preset, Setup, preset_setup
+from app.widgets.elided_label import ElidedLabel
+from engine.api.messages import DeviceMemory, FindFit, PlanMemory
+from engine.api.plan import Defaults, Fit
+from engine.api.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
 from tests.app.fake_planner import COMPUTE, LARGEST_F16, MIB, NEEDS_FLASH, WARNING, WEIGHTS, FakePlanner, plan

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.api.chat import Prompt, Role, Turn
+from engine.api.settings import PolicySettings
 from engine.cache.manager import AppendResult, CacheManager, Feed
-from engine.settings import PolicySettings
-from engine.text.chat import Prompt, Role, Turn
 
 OPEN, CLOSE = 259, 260
 """Tokens that open and close a turn: the ChatML controls of the tiny models."""

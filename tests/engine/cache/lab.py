@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import pytest
 
+from engine.api.settings import Policy
 from engine.cache.memory import CacheMemory, DecodeOutcome, MemoryKind, MemoryTraits
 from engine.cache.sequence import TokenSequence
 from engine.cache.window import allowed_policies
-from engine.settings import Policy
 
 N_CELLS = 256
 """What every memory of these tests has."""

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
+from engine.api.messages import SpanState
+from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache.manager import AppendResult, CacheManager, RecomputeReason
 from engine.cache.memory import MemoryKind
 from engine.cache.window import allowed_policies
-from engine.messages import SpanState
-from engine.settings import Align, Policy, PolicySettings
 from tests.engine.cache.chats import Chat, answer, feed, long_chat, text
 from tests.engine.cache.lab import N_CELLS, Lab, LabFixtures, RecordedMemory
 

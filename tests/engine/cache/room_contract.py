@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache.manager import AppendResult, CacheManager
 from engine.cache.memory import MemoryKind
-from engine.errors import EngineError, ErrorCode
-from engine.settings import Align, Policy, PolicySettings
 from tests.engine.cache.chats import Chat, answer, feed, long_chat, text
 from tests.engine.cache.lab import N_CELLS, After, Lab, LabFixtures, RecordedMemory
 

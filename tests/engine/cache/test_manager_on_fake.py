@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from engine.api.settings import Policy, PolicySettings
 from engine.cache.manager import CacheManager
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.sequence import TokenSequence
-from engine.settings import Policy, PolicySettings
 from tests.engine.cache.chats import Chat, answer, feed, text
 from tests.engine.cache.fake_memory import FakeMemory
 from tests.engine.cache.lab import N_CELLS, RecordedMemory

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from engine.api.chat import Prompt, Role
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache import window
 from engine.cache.manager import AppendResult, CacheManager, Feed
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.window import allowed_policies
-from engine.errors import EngineError, ErrorCode
-from engine.settings import Align, Policy, PolicySettings
-from engine.text.chat import Prompt, Role
 from tests.engine.cache.chats import Chat
 from tests.engine.cache.fake_memory import FakeMemory
 from tests.engine.cache.lab import After, RecordedMemory

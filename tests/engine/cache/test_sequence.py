@@ -8,8 +8,8 @@ from itertools import pairwise
 import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from engine.api.messages import SpanState
 from engine.cache.sequence import TokenSequence
-from engine.messages import SpanState
 
 FEW = st.lists(st.integers(0, 5), max_size=8)
 INDEX = st.integers(0, 40)

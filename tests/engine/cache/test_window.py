@@ -8,12 +8,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import assume, given
 
+from engine.api.chat import Role, Turn
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache import window
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.window import Limits
-from engine.errors import EngineError, ErrorCode
-from engine.settings import Align, Policy, PolicySettings
-from engine.text.chat import Role, Turn
 from tests.engine.cache.chats import long_chat
 
 ATTENTION = MemoryTraits(MemoryKind.ATTENTION, 512, 0, can_shift=True, n_positions=8192)

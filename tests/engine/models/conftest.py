@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.models.downloads import DownloadQueue
-from engine.models.hub import Hub
-from engine.models.remote import Reference, RemoteModel
-from tests.engine.models.download_room import CONTENT, OTHER, OpenQueue, Watcher
+from engine.models.hub.client import Hub
+from engine.models.hub.downloads import DownloadQueue
+from engine.models.hub.remote import Reference, RemoteModel
+from tests.engine.models.hub.download_room import CONTENT, OTHER, OpenQueue, Watcher
 from tests.hub_server import HubServer, hub_server
 
 

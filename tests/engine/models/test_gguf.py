@@ -8,7 +8,7 @@ import pickle
 import gguf
 import pytest
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.models.gguf import Attention, ModelKind, Positions, read_model_info, require_chat_model
 from tests.engine.models import raw_gguf as raw
 from tests.tiny import ARCHITECTURES, CHATML

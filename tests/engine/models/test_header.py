@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.models import header
 from engine.models.header import GgufArray, read_header
 from tests.engine.models import raw_gguf as raw

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.models.inspect import inspect_report, inspect_table
 
 N_HEADERS = 10_000

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from engine.api.settings import CacheType
 from engine.models.inspect import inspect_report, inspect_table
-from engine.settings import CacheType
 from tests.tiny import ARCHITECTURES
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import ErrorCode
+from engine.api.errors import ErrorCode
 from engine.models.library import Library, Listing
 from engine.models.stores import Source, Store, known_stores, ollama_label
 from tests.engine.models.raw_gguf import STRING, pair

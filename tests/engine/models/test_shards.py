@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.models.gguf import read_model_info
 
 

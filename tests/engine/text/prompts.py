@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.text.chat import Message, Prompt
+from engine.api.chat import Message, Prompt
 from engine.text.prompt import build_prompt
 from tests.engine.text.templates import Model
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.chat import Message
+from engine.api.chat import Message
 from tests.engine.text.prompts import build, odd_answer, turns_of
 from tests.engine.text.templates import MODELS, model
 

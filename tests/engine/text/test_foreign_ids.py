@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.text.chat import Message
+from engine.api.chat import Message
 from tests.engine.text.prompts import build, contains, odd_answer
 from tests.engine.text.templates import MODELS, Model, model
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.chat import Message
+from engine.api.chat import Message
 from engine.text.template import ChatTemplate
 from tests.engine.text.fake_vocabulary import FakeVocabulary
 from tests.engine.text.prompts import SYSTEM, build, contains, odd_answer, turns_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.chat import Message
+from engine.api.chat import Message
 from tests.engine.text.prompts import SYSTEM, build, turns_of
 from tests.engine.text.templates import MODELS, WITH_OWN_SYSTEM, model
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import EngineError, ErrorCode
-from engine.text.chat import Message, NoticeCode, Prompt
+from engine.api.chat import Message, NoticeCode, Prompt
+from engine.api.errors import EngineError, ErrorCode
 from engine.text.prompt import build_prompt
 from engine.text.template import ChatTemplate, load_template
 from tests.engine.text.fake_vocabulary import FakeVocabulary

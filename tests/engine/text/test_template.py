@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from engine.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode
 from engine.text.sandbox import MAX_RENDERED
 from engine.text.template import MAX_SOURCE, ChatTemplate
 from tests.engine.text.fake_vocabulary import FakeVocabulary

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.text.chat import Message, NoticeCode
+from engine.api.chat import Message, NoticeCode
 from engine.text.prompt import build_prompt
 from engine.text.template import ChatTemplate, load_template
 from tests.engine.text.fake_vocabulary import FakeVocabulary

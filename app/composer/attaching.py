@@ -1,0 +1,127 @@
+"""Attaches files to the next message: reads them aside, counts their tokens, says why one can't be read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+
+from app.composer.composer import Composer
+from app.link.session import EngineSession
+from app.store.attachments import AttachmentProblem, AttachmentRefusedError, read_attachment
+from app.store.records import Attachment, composed
+from app.widgets.notices import Level, Notices
+from engine.api.messages import Event, TokensCounted
+
+MAX_FILES = 20
+CLOSE_SECONDS = 2.0
+
+
+class Attaching(QObject):
+    """Files are read in threads of their own; what they hold arrives in the composer."""
+
+    _read = Signal(object)
+
+    def __init__(
+        self, composer: Composer, session: EngineSession, notices: Notices, window: QWidget, action: QAction
+    ) -> None:
+        super().__init__(window)
+        button = QToolButton()
+        button.setObjectName("attachButton")
+        button.setDefaultAction(action)
+        button.setIconSize(QSize(18, 18))
+        composer.add_tool(button)
+        action.triggered.connect(lambda _checked=False: self.ask())
+        self._composer = composer
+        self._session = session
+        self._notices = notices
+        self._window = window
+        self._threads: list[threading.Thread] = []
+        self._asked: dict[int, Attachment] = {}
+        self._counted: dict[int, int] = {}
+        self._read.connect(self._on_read)
+        composer.attachments_changed.connect(self._count)
+        session.event_received.connect(self._on_event)
+        session.status_changed.connect(self._count)
+
+    def ask(self) -> None:
+        """Let the person choose files."""
+        dialog = QFileDialog(self._window, self.tr("Attach files"))
+        dialog.setObjectName("attachDialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilters([self.tr("Text, Markdown, code and PDF (*)")])
+        dialog.filesSelected.connect(self.attach)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def attach(self, paths: Iterable[str]) -> None:
+        """Read files, and add them to the message when they are read."""
+        chosen = [Path(path) for path in paths][:MAX_FILES]
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        thread = threading.Thread(target=self._read_all, args=(chosen,), name="attachments", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def close(self) -> None:
+        """Wait a moment for what is still being read."""
+        for thread in self._threads:
+            thread.join(CLOSE_SECONDS)
+
+    def _read_all(self, paths: list[Path]) -> None:
+        for path in paths:
+            try:
+                self._read.emit(read_attachment(path))
+            except AttachmentRefusedError as error:
+                self._read.emit(error)
+            except RuntimeError:
+                # The window is gone.
+                return
+
+    def _on_read(self, found: object) -> None:
+        if isinstance(found, Attachment):
+            self._composer.set_attachments((*self._composer.attachments, found))
+            self._composer.focus()
+        elif isinstance(found, AttachmentRefusedError):
+            self._notices.tell(Level.WARNING, self._sentence(found.problem).format(found.name), found.detail)
+
+    def _sentence(self, problem: AttachmentProblem) -> str:
+        return {
+            AttachmentProblem.UNREADABLE: self.tr("“{0}” can't be read. Check that it is there and who may read it."),
+            AttachmentProblem.TOO_LARGE: self.tr("“{0}” is too large to attach. Attach the part of it that matters."),
+            AttachmentProblem.NOT_TEXT: self.tr(
+                "“{0}” is not text. Text, Markdown, code and PDF files can be attached."
+            ),
+            AttachmentProblem.EMPTY: self.tr("“{0}” is empty."),
+            AttachmentProblem.LOCKED_PDF: self.tr("“{0}” is locked with a password. Save a copy without one."),
+            AttachmentProblem.DAMAGED_PDF: self.tr("“{0}” is a damaged PDF. Save it again with another program."),
+            AttachmentProblem.PICTURES_ONLY: self.tr(
+                "“{0}” holds pictures of text and no text. Run text recognition on it first."
+            ),
+        }[problem]
+
+    def _count(self) -> None:
+        """Ask for the tokens of what was not counted yet; the engine answers between two answers of its own."""
+        if not self._session.status.can_answer:
+            return
+        waiting = {id(one) for one in self._asked.values()}
+        for attachment in self._composer.attachments:
+            if (known := self._counted.get(id(attachment))) is not None:
+                self._show(attachment, known)
+            elif id(attachment) not in waiting:
+                request_id = self._session.count_tokens((), composed((attachment,), ""))
+                self._asked[request_id] = attachment
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TokensCounted) and (attachment := self._asked.pop(event.request_id, None)) is not None:
+            kept = {id(one) for one in self._composer.attachments}
+            self._counted = {key: n for key, n in self._counted.items() if key in kept}
+            self._counted[id(attachment)] = event.n_draft
+            self._show(attachment, event.n_draft)
+
+    def _show(self, attachment: Attachment, n_tokens: int) -> None:
+        facts = self._session.status.facts
+        self._composer.show_tokens(attachment, n_tokens, n_tokens / facts.n_ctx if facts and facts.n_ctx else None)

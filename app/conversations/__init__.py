@@ -1,1 +1,0 @@
-"""Chats that stay: the store, the sidebar, import and export."""

@@ -1,0 +1,1 @@
+"""The window's process: its command line, its logs, and how it ends."""

@@ -1,0 +1,1 @@
+"""What outlives the window, free of Qt: chats, preferences, imports and exports."""

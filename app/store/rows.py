@@ -1,0 +1,183 @@
+"""Between records and the rows of the database."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal, cast
+
+from app.store.records import Attachment, Chat, ChatLine, ChatSettings, Turn, composed
+from app.store.token_ids import are_foreign, pack, unpack
+from app.transcript.turns import TurnState
+from engine.api.messages import FinishReason, GenerationStats, Message
+from engine.api.settings import PolicySettings, SamplingSettings, from_mapping, to_mapping
+
+LINE = "id, title, is_pinned, changed"
+CHAT = "id, title, is_named, is_pinned, created, changed, settings, draft"
+TURN = "id, parent, is_chosen, role, text, reasoning, token_ids, model, state, reason, stats, created, attachments"
+MAX_COUNT = 2**53
+"""Beyond any number that an answer has, and below what a number of Qt holds."""
+Role = Literal["system", "user", "assistant"]
+ROLES = ("system", "user", "assistant")
+
+
+def line_of(row: sqlite3.Row) -> ChatLine:
+    """The line in a row of the columns LINE."""
+    chat_id, title, is_pinned, changed = row
+    return ChatLine(chat_id, title, bool(is_pinned), moment_of(changed))
+
+
+def chat_of(row: sqlite3.Row) -> Chat:
+    """The chat in a row of the columns CHAT."""
+    return Chat(
+        id=row["id"],
+        title=row["title"],
+        is_named=bool(row["is_named"]),
+        is_pinned=bool(row["is_pinned"]),
+        created=moment_of(row["created"]),
+        changed=moment_of(row["changed"]),
+        settings=settings_of(_object(row["settings"])),
+        draft=row["draft"],
+    )
+
+
+def chat_values(chat: Chat) -> tuple[Any, ...]:
+    """The values for the columns CHAT."""
+    settings = json.dumps(settings_mapping(chat.settings), ensure_ascii=False)
+    created, changed = chat.created.timestamp(), chat.changed.timestamp()
+    title, draft = clean(chat.title), clean(chat.draft)
+    return (chat.id, title, int(chat.is_named), int(chat.is_pinned), created, changed, clean(settings), draft)
+
+
+def turn_of(row: sqlite3.Row, *, is_live: bool = False) -> Turn:
+    """The turn in a row of the columns TURN. What makes no sense in a field is left out, the text never. With
+    ``is_live`` an answer may be being written at this moment."""
+    attachments = attachments_of(_list(row["attachments"]))
+    role = cast("Role", row["role"] if row["role"] in ROLES else "user")
+    typed = row["text"]
+    text = composed(attachments, typed) if attachments else typed
+    return Turn(
+        id=row["id"],
+        message=Message(role, text, row["reasoning"], unpack(row["token_ids"]), are_foreign(row["token_ids"])),
+        state=state_of(row["state"], is_live=is_live),
+        reason=reason_of(row["reason"]),
+        stats=stats_of(_object(row["stats"])),
+        moment=moment_of(row["created"]),
+        parent=row["parent"],
+        is_chosen=bool(row["is_chosen"]),
+        model=row["model"],
+        attachments=attachments,
+        typed=typed if attachments else "",
+    )
+
+
+def turn_values(turn: Turn) -> tuple[Any, ...]:
+    """The values for the columns TURN."""
+    message = turn.message
+    stats = json.dumps(dataclasses.asdict(turn.stats)) if turn.stats is not None else None
+    attachments = json.dumps([dataclasses.asdict(one) for one in turn.attachments]) if turn.attachments else None
+    return (
+        turn.id,
+        turn.parent,
+        int(turn.is_chosen),
+        message.role,
+        clean(turn.own_text),
+        clean(message.reasoning),
+        pack(message.token_ids, are_foreign=message.has_foreign_ids),
+        clean(turn.model),
+        turn.state.value,
+        turn.reason.value if turn.reason is not None else None,
+        stats,
+        turn.moment.timestamp(),
+        attachments,
+    )
+
+
+def searched_text(text: str, attachments: str | None) -> str:
+    """What a search finds of a message, from its columns."""
+    return "\n".join([text, *(f"{one.name}\n{one.text}" for one in attachments_of(_list(attachments)))])
+
+
+def settings_mapping(settings: ChatSettings) -> dict[str, Any]:
+    """JSON-ready."""
+    return {
+        "system_prompt": settings.system_prompt,
+        "sampling": to_mapping(settings.sampling),
+        "policy": to_mapping(settings.policy) if settings.policy is not None else None,
+    }
+
+
+def settings_of(plain: Mapping[str, Any]) -> ChatSettings:
+    """From JSON; what makes no sense is at its default."""
+    system_prompt = plain.get("system_prompt")
+    sampling, policy = plain.get("sampling"), plain.get("policy")
+    return ChatSettings(
+        system_prompt if isinstance(system_prompt, str) else "",
+        from_mapping(SamplingSettings, sampling if isinstance(sampling, dict) else {})[0],
+        from_mapping(PolicySettings, policy)[0] if isinstance(policy, dict) else None,
+    )
+
+
+def stats_of(plain: Mapping[str, Any]) -> GenerationStats | None:
+    """From JSON; None unless every number is there, and one that an answer can have."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(GenerationStats):
+        value = plain.get(field.name)
+        is_number = isinstance(value, int if field.type == "int" else int | float) and not isinstance(value, bool)
+        if is_number and 0 <= value < MAX_COUNT:  # type: ignore[operator]
+            values[field.name] = value
+        elif value is None and str(field.type).endswith("| None"):
+            values[field.name] = None
+        elif field.default is dataclasses.MISSING:
+            return None
+    return GenerationStats(**values)
+
+
+def attachments_of(plain: list[Any]) -> tuple[Attachment, ...]:
+    """From JSON."""
+    entries = [one for one in plain if isinstance(one, dict)]
+    return tuple(Attachment(str(one.get("name", "")), str(one.get("text", ""))) for one in entries)
+
+
+def state_of(word: object, *, is_live: bool = False) -> TurnState:
+    """The state with this name. An answer that was being written when the program ended has failed."""
+    states = {state.value: state for state in TurnState if is_live or state is not TurnState.STREAMING}
+    return states.get(str(word), TurnState.FAILED)
+
+
+def reason_of(word: object) -> FinishReason | None:
+    """The reason with this name."""
+    return next((reason for reason in FinishReason if reason.value == word), None)
+
+
+def moment_of(seconds: float) -> datetime:
+    """The moment this many seconds after 1970; the year 1970 for what is no moment."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def clean(text: str) -> str:
+    """Without half a surrogate pair, which can't be written."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    plain = _json(text)
+    return plain if isinstance(plain, dict) else {}
+
+
+def _list(text: str | None) -> list[Any]:
+    plain = _json(text)
+    return plain if isinstance(plain, list) else []
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,306 @@
+"""The chats in one SQLite file: every change is on disk when its call returns."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from app.store.records import Changes, Chat, ChatLine, Hit, Preset, Turn, WholeChat
+from app.store.rows import CHAT, LINE, TURN, chat_of, chat_values, clean, line_of, searched_text, turn_of, turn_values
+from app.store.schema import SERIAL_BITS, index_words, migrate
+from app.store.words import query, snippet
+
+DATABASE = "chats.db"
+"""The name of the file in the data folder."""
+BUSY_SECONDS = 5.0
+"""How long a change waits for that of another window."""
+BATCH = 4000
+"""Hits looked at in one go."""
+_CHAT_MARKS = ", ".join("?" * len(CHAT.split(",")))
+_TURN_MARKS = ", ".join("?" * len(TURN.split(",")))
+_TURN_SETS = ", ".join(f"{name} = excluded.{name}" for name in TURN.split(", ")[1:])
+
+
+class ChatStore:
+    """One connection; a thread needs its own. Methods raise sqlite3.Error when the file or the disk fails.
+
+    Deleted chats can be restored until they are purged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file, which only its owner may read; raises FromTheFutureError, OSError, sqlite3.Error."""
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            self._connection.row_factory = sqlite3.Row
+            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
+                self._connection.execute(f"PRAGMA {pragma}")
+            migrate(self._connection)
+            self._file = path.stat()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def is_in_place(self) -> bool:
+        """Whether the file that is open is the one at the path; another window may have put it aside as damaged."""
+        try:
+            return os.path.samestat(self.path.stat(), self._file)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    # Chats
+
+    def state(self) -> int:
+        """A number that is another one once any other connection, of this window or of another, has written."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def chats(self) -> list[ChatLine]:
+        """All chats that are not deleted: pinned ones first, then the latest."""
+        order = "is_pinned DESC, changed DESC, number DESC"
+        rows = self._connection.execute(f"SELECT {LINE} FROM chat WHERE deleted IS NULL ORDER BY {order}")
+        return [line_of(row) for row in rows]
+
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all chats, also of those whose deletion can be undone."""
+        return tuple(row["id"] for row in self._connection.execute("SELECT id FROM chat"))
+
+    def load(self, chat_id: str, *, is_live: bool = False) -> WholeChat | None:
+        """A chat with all its turns; None if there is none with this id. An answer that was never finished has failed,
+        unless a window that ``is_live`` may be writing it."""
+        row = self._connection.execute(f"SELECT number, {CHAT} FROM chat WHERE id = ?", (chat_id,)).fetchone()
+        if row is None:
+            return None
+        low, high = _places(row["number"])
+        rows = self._connection.execute(
+            f"SELECT {TURN} FROM message WHERE place BETWEEN ? AND ? ORDER BY id", (low, high)
+        )
+        return WholeChat(chat_of(row), tuple(turn_of(one, is_live=is_live) for one in rows))
+
+    def save(self, chat: Chat, changes: Changes | None = None, before: Chat | None = None) -> bool:
+        """Write a chat, and what happened to its turns; whether it is a new one here.
+
+        A title that a person gave, and the pin, stay as they are; a chat in which something is said after it was
+        deleted is back. What is as it was ``before`` stays as another window may have left it.
+        """
+        with self._change():
+            return self._save(chat, changes or Changes(), before)
+
+    def add(self, chats: Iterable[WholeChat]) -> None:
+        """Write whole chats, all or none."""
+        with self._change():
+            for whole in chats:
+                self._save(whole.chat, Changes(whole.turns))
+
+    def rename(self, chat_id: str, title: str) -> None:
+        """Give a chat a title that stays."""
+        with self._change():
+            row = self._connection.execute("SELECT number, title FROM chat WHERE id = ?", (chat_id,)).fetchone()
+            if row is not None:
+                title = clean(title)
+                self._connection.execute(
+                    "UPDATE chat SET title = ?, is_named = 1 WHERE number = ?", (title, row["number"])
+                )
+                index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)
+
+    def pin(self, chat_id: str, is_pinned: bool) -> None:
+        """Keep a chat at the top, or no longer."""
+        self._connection.execute("UPDATE chat SET is_pinned = ? WHERE id = ?", (int(is_pinned), chat_id))
+
+    def delete(self, chat_id: str) -> None:
+        """Take a chat out of sight; it can be restored until it is purged."""
+        self._connection.execute("UPDATE chat SET deleted = ? WHERE id = ?", (time.time(), chat_id))
+
+    def delete_empty(self, chat_id: str) -> bool:
+        """Delete a chat in which nothing is said; whether that is so."""
+        empty = "NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.number)"
+        deleted = self._connection.execute(
+            f"UPDATE chat SET deleted = ? WHERE id = ? AND {empty}", (time.time(), chat_id)
+        )
+        return deleted.rowcount > 0
+
+    def restore(self, chat_id: str) -> None:
+        """Undo a deletion."""
+        self._connection.execute("UPDATE chat SET deleted = NULL WHERE id = ?", (chat_id,))
+
+    def purge(self, older_than_seconds: float = 0.0) -> tuple[str, ...]:
+        """Remove for good what was deleted that long ago; the ids."""
+        limit = time.time() - older_than_seconds
+        with self._change():
+            gone = self._connection.execute(
+                "SELECT number, id, title FROM chat WHERE deleted <= ?", (limit,)
+            ).fetchall()
+            for row in gone:
+                index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], None)
+                self._remove(f"place BETWEEN {_places(row['number'])[0]} AND {_places(row['number'])[1]}", ())
+                self._connection.execute("DELETE FROM chat WHERE number = ?", (row["number"],))
+        return tuple(row["id"] for row in gone)
+
+    # Search
+
+    def search(self, wanted: str, limit: int = 100) -> list[Hit]:
+        """Chats with all wanted words in one message or in the title, the latest first, at most ``limit`` of them."""
+        # Beginnings of frequent words are slow to look up; where the words as they are give enough, nobody misses more.
+        first: dict[int, int] = {}
+        for expression in (query(wanted, are_whole=True), query(wanted)):
+            if expression is not None and len(first) < limit:
+                first = self._first_hits(expression, limit)
+        hits = [hit for place in list(first.values())[: 2 * limit] if (hit := self._hit(place, wanted)) is not None]
+        hits.sort(key=lambda hit: hit.chat.changed, reverse=True)
+        return hits[:limit]
+
+    def _first_hits(self, expression: str, limit: int) -> dict[int, int]:
+        """The place of the newest hit in each chat, unless its title, which has the lowest place, is one."""
+        first: dict[int, int] = {}
+        top = 2**62
+        while len(first) < limit:
+            rows = self._connection.execute(
+                "SELECT rowid FROM word WHERE word MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
+                (expression, top, BATCH),
+            ).fetchall()
+            for (place,) in rows:
+                number = place >> SERIAL_BITS
+                if number not in first or place == number << SERIAL_BITS:
+                    first[number] = place
+            if len(rows) < BATCH:
+                break
+            top = rows[-1][0] >> SERIAL_BITS << SERIAL_BITS
+        return first
+
+    def _hit(self, place: int, wanted: str) -> Hit | None:
+        number = place >> SERIAL_BITS
+        row = self._connection.execute(
+            f"SELECT {LINE} FROM chat WHERE number = ? AND deleted IS NULL", (number,)
+        ).fetchone()
+        if row is None:
+            return None
+        chat = line_of(row)
+        if place == number << SERIAL_BITS:
+            return Hit(chat)
+        found = self._connection.execute(
+            "SELECT id, text, attachments FROM message WHERE place = ?", (place,)
+        ).fetchone()
+        if found is None:
+            return Hit(chat)
+        return Hit(chat, found["id"], snippet(searched_text(found["text"], found["attachments"]), wanted))
+
+    # Presets
+
+    def presets(self) -> list[Preset]:
+        """The system prompts that were given names."""
+        rows = self._connection.execute("SELECT name, text FROM preset ORDER BY name COLLATE NOCASE")
+        return [Preset(row["name"], row["text"]) for row in rows]
+
+    def save_preset(self, preset: Preset) -> None:
+        """Write a preset in place of one with the same name."""
+        values = (clean(preset.name), clean(preset.text))
+        self._connection.execute("INSERT OR REPLACE INTO preset (name, text) VALUES (?, ?)", values)
+
+    def delete_preset(self, name: str) -> None:
+        """Remove a preset."""
+        self._connection.execute("DELETE FROM preset WHERE name = ?", (name,))
+
+    # Inside
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            # Where the disk is full SQLite may have rolled back by itself.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def _save(self, chat: Chat, changes: Changes, before: Chat | None = None) -> bool:
+        number, is_new = self._save_head(chat, before)
+        low, high = _places(number)
+        newest = "SELECT max(place) FROM message WHERE place BETWEEN ? AND ?"
+        last = self._connection.execute(newest, (low, high)).fetchone()[0] or low
+        lost = tuple(turn for turn in changes.known if not self._has(number, turn))
+        for turn in sorted((*lost, *changes.saved), key=lambda turn: turn.id):
+            if last >= high:
+                raise ValueError("A chat can't have more than a million messages.")
+            last += self._save_turn(number, last + 1, turn)
+        for turn_id, is_chosen in changes.chosen:
+            self._connection.execute(
+                "UPDATE message SET is_chosen = ? WHERE chat = ? AND id = ?", (int(is_chosen), number, turn_id)
+            )
+        for turn_id in changes.deleted:
+            self._remove("chat = ? AND id = ?", (number, turn_id))
+        return is_new
+
+    def _save_head(self, chat: Chat, before: Chat | None) -> tuple[int, bool]:
+        """Write a chat without its turns; its number, and whether it is new."""
+        run = self._connection.execute
+        row = run("SELECT number, title, is_named FROM chat WHERE id = ?", (chat.id,)).fetchone()
+        values = chat_values(chat)
+        if row is None:
+            number = run(f"INSERT INTO chat ({CHAT}) VALUES ({_CHAT_MARKS})", values).lastrowid or 0
+            index_words(self._connection, number << SERIAL_BITS, None, values[1])
+            return number, True
+        is_as_before = before is not None and before.title == chat.title
+        title = row["title"] if row["is_named"] or is_as_before else values[1]
+        settings, draft = (
+            value if before is None or old != new else None
+            for value, old, new in (
+                (values[6], before and before.settings, chat.settings),
+                (values[7], before and before.draft, chat.draft),
+            )
+        )
+        run(
+            "UPDATE chat SET title = ?, changed = max(changed, ?), settings = coalesce(?, settings), "
+            "draft = coalesce(?, draft), deleted = NULL WHERE number = ?",
+            (title, values[5], settings, draft, row["number"]),
+        )
+        index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)
+        return int(row["number"]), False
+
+    def _has(self, number: int, turn: Turn) -> bool:
+        """Whether all that a turn says is there."""
+        row = self._connection.execute(
+            "SELECT text, reasoning FROM message WHERE chat = ? AND id = ?", (number, turn.id)
+        ).fetchone()
+        said = (clean(turn.own_text), clean(turn.message.reasoning))
+        return row is not None and all(have.startswith(one) for have, one in zip(row, said, strict=True))
+
+    def _save_turn(self, number: int, place: int, turn: Turn) -> int:
+        """Write a turn where it is, or at a new place; how many places were taken."""
+        old = self._connection.execute(
+            "SELECT place, text, attachments FROM message WHERE chat = ? AND id = ?", (number, turn.id)
+        ).fetchone()
+        values = turn_values(turn)
+        self._connection.execute(
+            f"INSERT INTO message (place, chat, {TURN}) VALUES (?, ?, {_TURN_MARKS}) "
+            f"ON CONFLICT (chat, id) DO UPDATE SET {_TURN_SETS}",
+            (place, number, *values),
+        )
+        new_text = searched_text(values[4], values[-1])
+        if old is None:
+            index_words(self._connection, place, None, new_text)
+            return 1
+        index_words(self._connection, old["place"], searched_text(old["text"], old["attachments"]), new_text)
+        return 0
+
+    def _remove(self, where: str, values: tuple[object, ...]) -> None:
+        rows = self._connection.execute(f"SELECT place, text, attachments FROM message WHERE {where}", values)
+        for row in rows.fetchall():
+            index_words(self._connection, row["place"], searched_text(row["text"], row["attachments"]), None)
+            self._connection.execute("DELETE FROM message WHERE place = ?", (row["place"],))
+
+
+def _places(number: int) -> tuple[int, int]:
+    """The places of a chat's messages, both included."""
+    return (number << SERIAL_BITS) + 1, (number + 1 << SERIAL_BITS) - 1

@@ -1,0 +1,208 @@
+"""The thread that writes chats, in order, so that no slow disk holds up the window."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from app.store.salvage import Salvaged, finish_salvage, is_damage, is_salvage_unfinished, salvage
+from app.store.schema import FromTheFutureError
+from app.store.store import ChatStore
+from engine.disk.file_lock import file_lock
+
+RETRY_SECONDS = 2.0
+CLOSE_SECONDS = 4.0
+
+Job = Callable[[ChatStore], object]
+log = logging.getLogger("kvasir")
+
+
+class StoreProblemKind(StrEnum):
+    """What became of the chats' file."""
+
+    DAMAGED = "damaged"
+    EXCHANGED = "exchanged"
+    FROM_THE_FUTURE = "from_the_future"
+    DISK_FULL = "disk_full"
+    NOT_WRITABLE = "not_writable"
+    SAVED_AGAIN = "saved_again"
+    LEFT_OUT = "left_out"
+
+
+@dataclass(frozen=True)
+class StoreProblem:
+    """``path`` is the file, or where a damaged one is now; ``n_messages`` were brought over; ``detail`` for the log."""
+
+    kind: StoreProblemKind
+    path: Path
+    n_messages: int = 0
+    detail: str = ""
+
+
+class _ElsewhereError(Exception):
+    """Another window is putting a damaged file aside."""
+
+
+class ChatWriter:
+    """Runs jobs one after the other on the store at ``path``. A job that the disk refuses is tried until it works.
+
+    ``on_problem`` and each job's ``done``, which gets what the job returned (None if it was left out), are called in
+    the writer's thread.
+    """
+
+    def __init__(self, path: Path, on_problem: Callable[[StoreProblem], None]) -> None:
+        self._path = path
+        self._on_problem = on_problem
+        self._jobs: deque[tuple[Job, Callable[[object], None] | None]] = deque()
+        self._wakes = threading.Condition()
+        self._is_closing = False
+        self._told: StoreProblemKind | None = None
+        self._store: ChatStore | None = None
+        self._is_usable = True
+        self._thread = threading.Thread(target=self._run, name="chat-writer", daemon=True)
+        self._thread.start()
+
+    def do(self, job: Job, done: Callable[[object], None] | None = None) -> None:
+        """Run a job after those before."""
+        with self._wakes:
+            self._jobs.append((job, done))
+            self._wakes.notify_all()
+
+    def close(self) -> bool:
+        """Write what is left, unless the disk refuses; whether all of it is written."""
+        with self._wakes:
+            self._is_closing = True
+            self._wakes.notify_all()
+        self._thread.join(CLOSE_SECONDS)
+        return not self._jobs
+
+    # In the thread
+
+    def _run(self) -> None:
+        while True:
+            with self._wakes:
+                while not self._jobs and not self._is_closing:
+                    self._wakes.wait()
+                if not self._jobs:
+                    break
+                job, done = self._jobs[0]
+            if self._try(job, done):
+                with self._wakes:
+                    self._jobs.popleft()
+            else:
+                with self._wakes:
+                    if self._is_closing:
+                        break
+                    self._wakes.wait(RETRY_SECONDS)
+        if self._store is not None:
+            self._store.close()
+
+    def _try(self, job: Job, done: Callable[[object], None] | None) -> bool:
+        """Whether the job needs no other try."""
+        try:
+            result = self._run_job(job)
+        except FromTheFutureError as error:
+            self._is_usable = False
+            self._tell(StoreProblem(StoreProblemKind.FROM_THE_FUTURE, self._path, detail=str(error)))
+            result = None
+        except _ElsewhereError:
+            log.info("another window brings over what can be read of the chats")
+            return False
+        except Exception as error:
+            if isinstance(error, sqlite3.Error | OSError) and not isinstance(error, sqlite3.IntegrityError):
+                self._refused(error)
+                return False
+            # Tried again, it would fail for ever, and hold up all that comes after it.
+            log.exception("a change of the chats is left out")
+            self._on_problem(StoreProblem(StoreProblemKind.LEFT_OUT, self._path, detail=repr(error)))
+            if done is not None:
+                done(None)
+            return True
+        if self._told is not None and self._is_usable:
+            self._told = None
+            self._on_problem(StoreProblem(StoreProblemKind.SAVED_AGAIN, self._path))
+        if done is not None:
+            done(result)
+        return True
+
+    def _run_job(self, job: Job) -> object:
+        if not self._is_usable:
+            return None
+        try:
+            return self._run_in_place(job)
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+            return self._salvage_and_run(job)
+
+    def _run_in_place(self, job: Job) -> object:
+        while True:
+            store = self._open()
+            result = job(store)
+            if store.is_in_place():
+                return result
+            # Another window put the file aside meanwhile: what was written into it is not in the new one.
+
+    def _open(self) -> ChatStore:
+        if is_salvage_unfinished(self._path):
+            with self._alone():
+                found = finish_salvage(self._path) if is_salvage_unfinished(self._path) else None
+            if found is not None:
+                self._tell_damage(found, "a salvage was cut short")
+        if self._store is not None and not self._store.is_in_place():
+            self._store.close()
+            self._store = None
+            self._on_problem(StoreProblem(StoreProblemKind.EXCHANGED, self._path))
+        if self._store is None:
+            self._store = ChatStore(self._path)
+        return self._store
+
+    def _salvage_and_run(self, job: Job) -> object:
+        with self._alone():
+            try:
+                # Another window may have been quicker.
+                return self._run_in_place(job)
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise
+                detail = str(error)
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            found = salvage(self._path)
+        self._tell_damage(found, detail)
+        return self._run_in_place(job)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other windows from putting the file aside; raises _ElsewhereError while one of them does."""
+        with file_lock(self._path.with_name(f"{self._path.name}.lock")) as is_alone:
+            if not is_alone:
+                raise _ElsewhereError
+            yield
+
+    def _tell_damage(self, found: Salvaged, detail: str) -> None:
+        self._on_problem(StoreProblem(StoreProblemKind.DAMAGED, found.kept_as, found.n_messages, detail))
+
+    def _refused(self, error: Exception) -> None:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            # Another window writes a lot; it is soon done.
+            log.info("the chats are busy: %s", error)
+            return
+        is_full = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (28, 122)
+        kind = StoreProblemKind.DISK_FULL if is_full else StoreProblemKind.NOT_WRITABLE
+        self._tell(StoreProblem(kind, self._path, detail=str(error)))
+
+    def _tell(self, problem: StoreProblem) -> None:
+        """Once, not at each try."""
+        if self._told is not problem.kind:
+            self._told = problem.kind
+            self._on_problem(problem)

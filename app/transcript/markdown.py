@@ -1,0 +1,395 @@
+"""Markdown into blocks: nothing of the text is lost, no HTML is understood, nothing is ever fetched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_cjk_friendly import cjk_friendly
+
+from app.transcript import markdown_rules
+from app.transcript.blocks import Block, Container, Kind, Span, Style, Table
+from app.transcript.inline import spans_of
+
+# Beyond these a text is still shown whole, but plain: reading it as Markdown could take seconds.
+MAX_FORMATTED = 100_000
+MAX_LINES = 4_000
+MAX_INLINE = 6_000
+MAX_LINE = 12_000
+PLAIN_PART = 3_000
+CODE_PART_LINES = 400
+CODE_PART_CHARS = 16_000
+TABLE_PART_ROWS = 60
+MAX_COLUMNS = 50
+FORMULA_LOOK_BACK = 20
+LONG_LIST = 8_000
+
+_CONTAINER_MARKS = re.compile(r"[\s>*+\-.)0-9\[\]xX]*")
+_OPEN_FORMULA = re.compile(r"^[ \t>]*(\$\$|\\\[)", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 40})
+    md.enable(["table", "strikethrough"])
+    # A definition of a link reference would vanish from the text; as a paragraph it stays.
+    md.disable(["reference"])
+    md.use(cjk_friendly)
+    markdown_rules.install(md)
+    return md
+
+
+@dataclass
+class _Item:
+    """An open container of the walk; `marker` is taken by the first leaf in it."""
+
+    opening: Token
+    marker: str = ""
+    is_tight: bool = False
+    n_leaves: int = 0
+
+    @property
+    def is_quote(self) -> bool:
+        return self.opening.type == "blockquote_open"
+
+
+def parse(source: str) -> list[Block]:
+    """Read `source` (line ends as "\\n") into blocks in its order; ranges are offsets into it."""
+    formatted = source[: _formatted_length(source)]
+    blocks = _Walk(formatted).blocks() if formatted else []
+    if len(formatted) < len(source):
+        blocks += _plain_parts(source, len(formatted), len(source), root=len(formatted))
+    return blocks
+
+
+def parse_more(source: str, blocks: list[Block]) -> list[Block]:
+    """The blocks of `source`, given those of a beginning of it: only its end is read again."""
+    if not blocks:
+        return parse(source)
+    root = _reading_start(source, blocks)
+    kept = len(blocks)
+    while kept and blocks[kept - 1].start >= root:
+        kept -= 1
+    tail = _grown_code(source, blocks[kept:]) if root == blocks[-1].root else None
+    if tail is None:
+        tail = [_moved(block, root) for block in parse(source[root:])]
+    return blocks[:kept] + tail
+
+
+def _reading_start(source: str, blocks: list[Block]) -> int:
+    """Where to read again: at the last outermost block, at an open formula before it that may yet end, or, in a
+    giant list, at its last item."""
+    for block in reversed(blocks[-FORMULA_LOOK_BACK:]):
+        if block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end):
+            return block.root
+    root = blocks[-1].root
+    if len(source) - root > LONG_LIST:
+        for block in reversed(blocks):
+            if block.root == root and block.containers and block.containers[0].marker:
+                return block.start
+    return root
+
+
+def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:
+    """An open fence that has only grown, without reading it from its first line again; None if it may have ended."""
+    last = tail[-1]
+    if last.kind is not Kind.CODE or last.is_closed or last.containers:
+        return None
+    mark = source[last.root : last.root + 3]
+    line_start = source.rfind("\n", 0, last.end) + 1
+    added = source[line_start:]
+    if mark not in ("```", "~~~") or mark in added or len(added) > 4 * MAX_LINE:
+        return None
+    code_start = last.spans[0].source if last.spans else None
+    if code_start is None:
+        return None
+    return tail[:-1] + _code_parts(last, source[code_start:].removesuffix("\n"), code_start)
+
+
+def _moved(block: Block, offset: int) -> Block:
+    def moved(span: Span) -> Span:
+        return span if span.source is None else replace(span, source=span.source + offset)
+
+    table = block.table
+    if table is not None:
+        rows = tuple(tuple(tuple(moved(span) for span in cell) for cell in row) for row in table.rows)
+        table = replace(table, rows=rows)
+    return replace(
+        block,
+        start=block.start + offset,
+        end=block.end + offset,
+        root=block.root + offset,
+        spans=tuple(moved(span) for span in block.spans),
+        table=table,
+    )
+
+
+def _formatted_length(source: str) -> int:
+    """How much of the beginning is read as Markdown: whole lines, not too many, up to the first giant one."""
+    limit = len(source)
+    if limit > MAX_FORMATTED:
+        limit = source.rfind("\n", 0, MAX_FORMATTED) + 1
+    start = 0
+    for _ in range(MAX_LINES):
+        if start >= limit:
+            return limit
+        end = source.find("\n", start)
+        end = limit if end < 0 else end
+        if end - start > MAX_LINE:
+            return start
+        start = end + 1
+    return min(start, limit)
+
+
+def _plain_parts(source: str, start: int, end: int, root: int, containers: tuple[Container, ...] = ()) -> list[Block]:
+    """A range shown as it is, cut into pieces that lay out quickly, at spaces where there are some."""
+    parts: list[Block] = []
+    position = start
+    while position < end:
+        cut = min(position + PLAIN_PART, end)
+        if cut < end:
+            space = max(source.rfind(" ", position + PLAIN_PART // 2, cut), source.rfind("\n", position, cut))
+            cut = space + 1 if space > position else cut
+        span = Span(source[position:cut].rstrip("\n"), source=position)
+        parts.append(
+            Block(
+                Kind.PARAGRAPH,
+                position,
+                cut,
+                root,
+                (span,),
+                containers=containers,
+                continues=position > start,
+            )
+        )
+        position = cut
+    return parts
+
+
+def _code_parts(block: Block, code: str, code_start: int) -> list[Block]:
+    """A code block as one or, if it is long, several parts of the same card; spans hold the code."""
+    lines = code.split("\n")
+    pieces: list[str] = []
+    current: list[str] = []
+    size = 0
+    for line in lines:
+        if current and (len(current) >= CODE_PART_LINES or size + len(line) > CODE_PART_CHARS):
+            pieces.append("\n".join(current))
+            current, size = [], 0
+        current.append(line)
+        size += len(line) + 1
+    pieces.append("\n".join(current))
+    starts = list(accumulate((len(piece) + 1 for piece in pieces), initial=code_start))
+    last = len(pieces) - 1
+    return [
+        replace(
+            block,
+            start=block.start if i == 0 else starts[i],
+            end=block.end if i == last and block.is_closed else min(starts[i + 1], code_start + len(code)),
+            spans=(Span(piece, Style.CODE, source=starts[i]),),
+            containers=block.containers if i == 0 else _without_markers(block.containers),
+            continues=block.continues or i > 0,
+            is_continued=i < last,
+        )
+        for i, piece in enumerate(pieces)
+    ]
+
+
+def _without_markers(containers: tuple[Container, ...]) -> tuple[Container, ...]:
+    """The containers of a further part of a block, whose first part has shown the markers."""
+    return tuple(Container(container.is_quote) for container in containers)
+
+
+class _Walk:
+    """One walk over the tokens of a text."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", source))]
+        self._items: list[_Item] = []
+        self._lists: list[tuple[int | None, int, bool]] = []
+        self._blocks: list[Block] = []
+        self._root = 0
+
+    def blocks(self) -> list[Block]:
+        tokens = _parser().parse(self._source)
+        for i, token in enumerate(tokens):
+            if token.level == 0 and token.map and token.nesting >= 0:
+                self._root = self._offset(token.map[0])
+            self._take(tokens, i, token)
+        return self._blocks
+
+    def _take(self, tokens: list[Token], i: int, token: Token) -> None:
+        kind = token.type
+        if kind == "blockquote_open":
+            self._items.append(_Item(token))
+        elif kind in ("bullet_list_open", "ordered_list_open"):
+            first = int(token.attrs.get("start", 1)) if kind == "ordered_list_open" else None
+            self._lists.append((first, 0, _is_tight(tokens, i)))
+        elif kind == "list_item_open":
+            first, n_items, is_tight = self._lists[-1]
+            self._lists[-1] = (first, n_items + 1, is_tight)
+            marker = "•" if first is None else f"{first + n_items}{token.markup or '.'}"
+            self._items.append(_Item(token, marker, is_tight))
+        elif kind in ("bullet_list_close", "ordered_list_close"):
+            self._lists.pop()
+        elif kind in ("blockquote_close", "list_item_close"):
+            self._close_item()
+        elif kind in ("paragraph_open", "heading_open"):
+            self._add_text(token, tokens[i + 1])
+        elif kind in ("fence", "code_block"):
+            self._add_code(token)
+        elif kind == "math_block":
+            self._add_leaf(token, Kind.MATH, (Span(token.content, Style.MATH, source=self._find(token)),))
+        elif kind == "hr":
+            self._add_leaf(token, Kind.RULE, ())
+        elif kind == "table_open":
+            self._add_table(tokens, i)
+
+    def _offset(self, line: int) -> int:
+        return self._line_starts[line] if line < len(self._line_starts) else len(self._source)
+
+    def _range(self, token: Token) -> tuple[int, int]:
+        """Where the lines of a block begin and end, without the last line break."""
+        first, last = token.map or (0, 0)
+        start, end = self._offset(first), self._offset(last)
+        return start, end - 1 if end > start and self._source[end - 1] == "\n" else end
+
+    def _find(self, token: Token) -> int | None:
+        start, end = self._range(token)
+        found = self._source.find(token.content, start, end)
+        return found if found >= 0 else None
+
+    def _containers(self) -> tuple[tuple[Container, ...], bool]:
+        """The containers for the next leaf, whose markers it takes, and whether it follows tightly."""
+        containers = tuple(Container(item.is_quote, item.marker) for item in self._items)
+        is_tight = bool(self._items) and self._items[-1].is_tight and bool(self._blocks)
+        for item in self._items:
+            item.marker = ""
+            item.n_leaves += 1
+        return containers, is_tight
+
+    def _add_leaf(self, token: Token, kind: Kind, spans: tuple[Span, ...], level: int = 0) -> None:
+        start, end = self._range(token)
+        containers, is_tight = self._containers()
+        is_tight = is_tight and start != self._root
+        self._blocks.append(Block(kind, start, end, self._root, spans, level, containers=containers, is_tight=is_tight))
+
+    def _add_text(self, token: Token, inline: Token) -> None:
+        start, end = self._range(token)
+        content, skipped = inline.content, 0
+        if self._items and not self._items[-1].is_quote and self._items[-1].n_leaves == 0:
+            mark = markdown_rules.task_mark(content)
+            if mark is not None:
+                self._items[-1].marker, skipped = mark
+        if len(content) > MAX_INLINE:
+            containers, _ = self._containers()
+            self._blocks += _plain_parts(self._source, start, end, self._root, containers)
+            return
+        spans = spans_of(inline.children or [], self._source, start, end, skipped)
+        if token.type == "heading_open":
+            self._add_leaf(token, Kind.HEADING, spans, int(token.tag[1:]))
+        else:
+            self._add_leaf(token, Kind.PARAGRAPH, spans)
+
+    def _add_code(self, token: Token) -> None:
+        start, end = self._range(token)
+        containers, _ = self._containers()
+        code = token.content.removesuffix("\n")
+        code_start = start
+        is_closed = True
+        if token.type == "fence":
+            code_start = min(self._offset((token.map or [0])[0] + 1), end)
+            is_closed = self._is_fence_closed(token, end)
+        block = Block(
+            Kind.CODE,
+            start,
+            end,
+            self._root,
+            language=token.info.strip(),
+            containers=containers,
+            is_closed=is_closed,
+        )
+        self._blocks += _code_parts(block, code, code_start)
+
+    def _is_fence_closed(self, token: Token, end: int) -> bool:
+        last_line = self._source[self._source.rfind("\n", 0, end) + 1 : end]
+        first, last = token.map or (0, 0)
+        return last - first > 1 and last_line.strip(" \t>").startswith(token.markup)
+
+    def _add_table(self, tokens: list[Token], i: int) -> None:
+        start, end = self._range(tokens[i])
+        align: list[str] = []
+        rows: list[tuple[tuple[Span, ...], ...]] = []
+        cells: list[tuple[Span, ...]] = []
+        row_range, begin = (start, end), start
+        for j in range(i + 1, len(tokens)):
+            token = tokens[j]
+            if token.type == "table_close":
+                break
+            if token.type == "tr_open":
+                cells, row_range = [], self._range(token) if token.map else (start, end)
+                begin = row_range[0]
+            elif token.type in ("th_open", "td_open"):
+                if token.type == "th_open":
+                    align.append(str(token.attrGet("style") or "text-align:left").rpartition(":")[2])
+                cells.append(spans_of(tokens[j + 1].children or [], self._source, begin, row_range[1]))
+                begin = max([begin, *(span.source or 0 for span in cells[-1])])
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+                extra = self._extra_cells(row_range, len(align)) if len(rows) > 1 else ""
+                if extra and cells:
+                    rows[-1] = (*cells[:-1], (*cells[-1], Span(f" | {extra}")))
+        containers, is_tight = self._containers()
+        if len(align) > MAX_COLUMNS:
+            self._blocks += _plain_parts(self._source, start, end, self._root, containers)
+            return
+        header = rows[:1]
+        for at in range(0, max(1, len(rows)), TABLE_PART_ROWS):
+            part = (
+                rows[at : at + TABLE_PART_ROWS] if at == 0 else [((),) * len(align), *rows[at : at + TABLE_PART_ROWS]]
+            )
+            self._blocks.append(
+                Block(
+                    Kind.TABLE,
+                    start,
+                    end,
+                    self._root,
+                    containers=containers,
+                    is_tight=is_tight,
+                    table=Table(tuple(align), tuple(part or header)),
+                    continues=at > 0,
+                )
+            )
+            containers = _without_markers(containers)
+
+    def _extra_cells(self, row_range: tuple[int, int], n_columns: int) -> str:
+        """What a row has beyond the columns of its header; tables drop it, a reader should not miss it."""
+        line = self._source[slice(*row_range)].strip(" \t>").strip("|")
+        cells = re.split(r"(?<!\\)\|", line)
+        return " | ".join(cell.strip() for cell in cells[n_columns:])
+
+    def _close_item(self) -> None:
+        item = self._items[-1]
+        if item.n_leaves == 0:
+            start, end = self._range(item.opening)
+            text = self._source[start:end]
+            # Nothing came of the item: it is empty, or nested more deeply than is read.
+            spans = () if _CONTAINER_MARKS.fullmatch(text) else (Span(text, source=start),)
+            self._add_leaf(item.opening, Kind.PARAGRAPH, spans)
+        self._items.pop()
+
+
+def _is_tight(tokens: list[Token], i: int) -> bool:
+    """Whether the list opening at `i` has its paragraphs hidden, as a list without blank lines does."""
+    for j in range(i + 1, len(tokens)):
+        token = tokens[j]
+        if token.type == "paragraph_open" and token.level == tokens[i].level + 2:
+            return token.hidden
+        if token.level == tokens[i].level:
+            break
+    return True

@@ -1,0 +1,1 @@
+"""Parts of a window without a subject of their own."""

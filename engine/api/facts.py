@@ -1,0 +1,215 @@
+"""What the engine tells of devices, of the loaded model, of its cache and of what a request cost: plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.api.settings import LoadSettings
+
+BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
+"""Back ends that compute on no GPU of this computer."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A place where weights and KV can lie, as llama.cpp sees it. Bytes; ``kind`` is "cpu", "gpu", "igpu" or "accel".
+
+    ``bus_id`` is the PCI address, such as "0000:c1:00.0"; None where the back end doesn't know it.
+    """
+
+    name: str
+    description: str
+    kind: str
+    backend: str
+    free_bytes: int
+    total_bytes: int
+    bus_id: str | None = None
+
+
+@dataclass(frozen=True)
+class DeviceMemory:
+    """Bytes that a load put on one device."""
+
+    device: str
+    weights_bytes: int
+    kv_bytes: int
+    recurrent_bytes: int
+    compute_bytes: int
+    output_bytes: int
+
+    @property
+    def total_bytes(self) -> int:
+        return self.weights_bytes + self.kv_bytes + self.recurrent_bytes + self.compute_bytes + self.output_bytes
+
+
+@dataclass(frozen=True)
+class KvTerm:
+    """Layers that keep the same: each has ``n_head`` heads of K and V in each of its ``n_cells`` cells.
+
+    Sizes are in elements; ``head_size_v`` is 0 where V is read out of K (MLA).
+    """
+
+    n_layer: int
+    n_head: int
+    head_size_k: int
+    head_size_v: int
+    n_cells: int
+
+
+@dataclass(frozen=True)
+class KvFormula:
+    """How the bytes of one token in the cache come about: the sum over ``terms`` of
+    n_layer × n_head × (head_size_k × element_bytes_k + head_size_v × element_bytes_v).
+
+    ``attention`` is "mha", "gqa", "mqa", "mla" or "none". ``f16_bytes_per_token``: with f16 for K and V;
+    ``mha_bytes_per_token``: these types, if every query head had its own K and V; ``mha_f16_bytes_per_token``: both.
+    """
+
+    attention: str
+    terms: tuple[KvTerm, ...]
+    element_bytes_k: float
+    element_bytes_v: float
+    bytes_per_token: int
+    f16_bytes_per_token: int
+    mha_bytes_per_token: int
+    mha_f16_bytes_per_token: int
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """The loaded model and the context it runs in, as llama.cpp made them.
+
+    ``settings`` are those it was really loaded with, every number filled in that could be; ``load_ms`` is how long that
+    took. ``kv_k_bytes`` and ``kv_v_bytes`` are as planned; what ``devices`` hold was allocated.
+    """
+
+    path: str
+    name: str
+    architecture: str
+    quantization: str
+    n_params: int
+    size_bytes: int
+    n_layer: int
+    n_layer_gpu: int
+    n_ctx: int
+    n_ctx_train: int
+    n_batch: int
+    n_ubatch: int
+    type_k: str
+    type_v: str
+    flash_attn: bool
+    kv_bytes_per_token: float
+    kv_k_bytes: int
+    kv_v_bytes: int
+    policies: tuple[str, ...]
+    default_policy: str
+    devices: tuple[DeviceMemory, ...]
+    kv_formula: KvFormula | None = None
+    settings: LoadSettings = LoadSettings()
+    load_ms: float | None = None
+
+
+class SpanState(StrEnum):
+    """What became of a run of tokens of the sequence."""
+
+    CACHED = "cached"
+    EVICTED = "evicted"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of tokens ``[start, end)`` of the sequence that share a turn and a state.
+
+    ``message_index`` points into the messages of the request (None: template tokens that belong to no message);
+    ``is_sink`` marks tokens that are never evicted. ``first_position`` is that of the token at ``start``, the next
+    ones follow it; None for tokens without cells.
+    """
+
+    start: int
+    end: int
+    state: SpanState
+    role: str
+    message_index: int | None
+    is_sink: bool
+    first_position: int | None = None
+
+
+@dataclass(frozen=True)
+class CacheUsage:
+    """The cache as it is. ``n_cells`` = used + free; tokens and cells are the same unit, ``*_bytes`` are bytes.
+
+    The first ``n_reused`` tokens of the sequence were there before the request. ``tokens_per_second``: how fast the
+    answer is being written right now; None while nothing is.
+    """
+
+    chat_id: str
+    n_cells: int
+    n_used: int
+    n_sink: int
+    n_window: int
+    n_evicted: int
+    n_skipped: int
+    n_reused: int
+    n_until_eviction: int | None
+    n_renumbered: int
+    n_recomputed: int
+    next_position: int
+    used_bytes: int
+    allocated_bytes: int
+    spans: tuple[Span, ...]
+    tokens_per_second: float | None = None
+
+
+class Tier(StrEnum):
+    """Where a chat's cached state is: in the context, in RAM, or on disk."""
+
+    ACTIVE = "active"
+    RAM = "ram"
+    DISK = "disk"
+
+
+@dataclass(frozen=True)
+class ChatTier:
+    """A chat that need not be evaluated again: the bytes it takes there, and the tokens that are cached.
+
+    ``is_stored``: all of it is on disk too, and outlives the engine.
+    """
+
+    chat_id: str
+    tier: Tier
+    n_bytes: int
+    n_tokens: int
+    is_stored: bool
+
+
+@dataclass(frozen=True)
+class GenerationStats:
+    """What a request cost, in tokens, milliseconds and tokens per second.
+
+    ``n_prompt`` = ``n_reused`` + ``n_skipped`` + ``n_fed``: the sequence had it already (evicted or not), it never
+    needs to be fed, it was evaluated. ``n_fed`` counts the last token sampled before, whose evaluation this request
+    pays. ``read_tps`` is how fast this model was last seen to read a prompt long enough to measure; ``reuse_saved_ms``
+    what evaluating the reused tokens that still have cells would have taken at that speed. None: not measured yet.
+    ``ttft_ms``: from the request to the first token of the answer; None where it has none.
+    """
+
+    n_prompt: int
+    n_reused: int
+    n_skipped: int
+    n_fed: int
+    n_generated: int
+    n_evicted: int
+    n_recomputed: int
+    prefill_tps: float
+    decode_tps: float
+    ttft_ms: float | None
+    seed: int
+    read_tps: float | None = None
+    reuse_saved_ms: float | None = None
+
+    @classmethod
+    def nothing(cls, seed: int) -> GenerationStats:
+        """Of a request that was stopped while it waited."""
+        return cls(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, None, seed)

@@ -1,0 +1,379 @@
+"""What crosses the pipe between a client and the engine process: commands in the imperative, events in the past tense.
+
+Everything here is a frozen dataclass of plain values, so it pickles, compares and prints. Each ``Generate`` is answered
+by exactly one of ``Finished``, ``Failed`` and ``EngineLost``; ``Rejected`` answers nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from engine.api.chat import Message as Message
+from engine.api.errors import ErrorCode
+from engine.api.facts import BACKENDS_WITHOUT_GPU as BACKENDS_WITHOUT_GPU
+from engine.api.facts import CacheUsage as CacheUsage
+from engine.api.facts import ChatTier as ChatTier
+from engine.api.facts import Device as Device
+from engine.api.facts import DeviceMemory as DeviceMemory
+from engine.api.facts import GenerationStats as GenerationStats
+from engine.api.facts import KvFormula as KvFormula
+from engine.api.facts import KvTerm as KvTerm
+from engine.api.facts import ModelFacts as ModelFacts
+from engine.api.facts import Span as Span
+from engine.api.facts import SpanState as SpanState
+from engine.api.facts import Tier as Tier
+from engine.api.plan import Choice, Fit, MemoryPlan
+from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings
+
+
+@dataclass(frozen=True)
+class Command:
+    """Something a client asks of the engine."""
+
+
+@dataclass(frozen=True)
+class LoadModel(Command):
+    """Load a GGUF file, in place of the model loaded before; answered by ModelLoaded or Failed(request_id)."""
+
+    request_id: int
+    path: str
+    settings: LoadSettings = LoadSettings()
+
+
+@dataclass(frozen=True)
+class PlanMemory(Command):
+    """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer.
+
+    ``given_back``: what the model loaded now holds, and gives back before the load asked about. ``policy`` is checked
+    against the cells there would be.
+    """
+
+    request_id: int
+    path: str
+    settings: LoadSettings = LoadSettings()
+    given_back: tuple[DeviceMemory, ...] = ()
+    policy: PolicySettings = PolicySettings()
+
+
+@dataclass(frozen=True)
+class FindFit(PlanMemory):
+    """What would fit, with these settings or the fewest changes to them; answered by FitFound or Failed."""
+
+
+@dataclass(frozen=True)
+class ChooseSettings(PlanMemory):
+    """Which layers, context and types suit the memory that is free; answered by SettingsChosen or Failed."""
+
+
+@dataclass(frozen=True)
+class Generate(Command):
+    """Answer a chat. ``messages`` is the whole chat; what the cache already holds of it is not evaluated again."""
+
+    request_id: int
+    chat_id: str
+    messages: tuple[Message, ...]
+    sampling: SamplingSettings = SamplingSettings()
+    policy: PolicySettings = PolicySettings()
+    stop: tuple[str, ...] = ()
+    continue_last: bool = False
+
+
+@dataclass(frozen=True)
+class RestoreChat(Command):
+    """Bring into the context what is kept of a chat, and evaluate nothing; answered by ChatRestored or Failed.
+
+    ``messages`` and ``continue_last`` as in Generate. Where nothing is kept, what is in the context stays there.
+    """
+
+    request_id: int
+    chat_id: str
+    messages: tuple[Message, ...]
+    policy: PolicySettings = PolicySettings()
+    continue_last: bool = False
+
+
+@dataclass(frozen=True)
+class CountTokens(Command):
+    """How many tokens a chat would be, with ``draft`` as its next user message; answered by TokensCounted or Failed."""
+
+    request_id: int
+    messages: tuple[Message, ...]
+    draft: str
+
+
+@dataclass(frozen=True)
+class Cancel(Command):
+    """Stop a request: the one running, one still waiting, or a load. Unknown ids are ignored."""
+
+    request_id: int
+
+
+@dataclass(frozen=True)
+class ForgetChat(Command):
+    """Free the cells of a chat, and delete its snapshots."""
+
+    chat_id: str
+
+
+@dataclass(frozen=True)
+class ForgetOtherChats(Command):
+    """Delete the snapshots of all chats but these: the others were deleted while no engine was there to be told."""
+
+    chat_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ForgetAllChats(Command):
+    """Free all cells, and delete the snapshots of every chat and model."""
+
+
+@dataclass(frozen=True)
+class SetTierBudgets(Command):
+    """Keep chats warm within these budgets from now on; what is beyond them is deleted."""
+
+    settings: TierSettings
+
+
+@dataclass(frozen=True)
+class Shutdown(Command):
+    """End the process; all memory goes back."""
+
+
+class LoadStage(StrEnum):
+    READING = "reading"
+    WEIGHTS = "weights"
+    CONTEXT = "context"
+    WARM_UP = "warm_up"
+
+
+class FinishReason(StrEnum):
+    """Why an answer ended."""
+
+    END_OF_TURN = "end_of_turn"
+    STOP_STRING = "stop_string"
+    MAX_TOKENS = "max_tokens"
+    CACHE_FULL = "cache_full"
+    CANCELLED = "cancelled"
+
+
+class TextKind(StrEnum):
+    ANSWER = "answer"
+    REASONING = "reasoning"
+
+
+class NoticeCode(StrEnum):
+    """Things done differently from what was asked, told once."""
+
+    CPU_FALLBACK = "cpu_fallback"
+    SETTING_ADJUSTED = "setting_adjusted"
+    TEMPLATE = "template"
+    CACHE = "cache"
+    CPU_ONLY = "cpu_only"
+    BACKEND_UNUSABLE = "backend_unusable"
+    ENGINE_RESTARTED = "engine_restarted"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in the engine (or, for EngineLost, to it)."""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready, with the event's name under "event"."""
+        plain = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        return {"event": type(self).__name__, **plain}
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True)
+class EngineReady(Event):
+    """The process is up. ``versions`` by library; ``backends`` as loaded; a CPU-only build has no GPU in ``devices``.
+
+    ``process_id`` is the system's number of the engine process; ``without_gpu``: those of GPUs were left out, since one
+    of them hangs.
+    """
+
+    versions: dict[str, str]
+    backends: tuple[str, ...]
+    devices: tuple[Device, ...]
+    cpu_variant: str
+    cpu_variants: tuple[str, ...] = ()
+    process_id: int | None = None
+    without_gpu: bool = False
+
+
+@dataclass(frozen=True)
+class LoadProgress(Event):
+    """``fraction`` of the stage, 0 to 1."""
+
+    request_id: int
+    stage: LoadStage
+    fraction: float
+
+
+@dataclass(frozen=True)
+class ModelLoaded(Event):
+    request_id: int
+    facts: ModelFacts
+
+
+@dataclass(frozen=True)
+class LoadCancelled(Event):
+    """A load was stopped; no model is loaded now."""
+
+    request_id: int
+
+
+@dataclass(frozen=True)
+class ModelUnloaded(Event):
+    """The engine holds no model any more; its process has ended and its memory is free."""
+
+
+@dataclass(frozen=True)
+class Notice(Event):
+    """A sentence the person should read once; ``detail`` for the log."""
+
+    code: NoticeCode
+    message: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class RenderStarted(Event):
+    """The chat template (untrusted code) is about to run; the next event of the request says it ended."""
+
+    request_id: int
+
+
+@dataclass(frozen=True)
+class RenderEnded(Event):
+    """The chat is tokens now; what comes next may take its time."""
+
+    request_id: int
+
+
+@dataclass(frozen=True)
+class PrefillProgress(Event):
+    """``n_done`` of ``n_total`` prompt tokens are in the cache, ``n_reused`` of them from before."""
+
+    request_id: int
+    n_done: int
+    n_total: int
+    n_reused: int
+
+
+@dataclass(frozen=True)
+class TextGenerated(Event):
+    request_id: int
+    kind: TextKind
+    text: str
+
+
+@dataclass(frozen=True)
+class CacheChanged(Event):
+    usage: CacheUsage
+
+
+@dataclass(frozen=True)
+class ChatTiersChanged(Event):
+    """Every chat that is warm with the model loaded now; all others are evaluated when they are opened."""
+
+    tiers: tuple[ChatTier, ...]
+
+
+@dataclass(frozen=True)
+class ChatRestored(Event):
+    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now."""
+
+    request_id: int
+
+
+@dataclass(frozen=True)
+class TokensCounted(Event):
+    """``n_tokens`` of the chat with the draft, ``n_draft`` of the draft's turn; ``n_room`` for a newest message."""
+
+    request_id: int
+    n_tokens: int
+    n_draft: int
+    n_room: int
+
+
+@dataclass(frozen=True)
+class MemoryPlanned(Event):
+    request_id: int
+    plan: MemoryPlan
+
+
+@dataclass(frozen=True)
+class FitFound(Event):
+    request_id: int
+    fit: Fit
+
+
+@dataclass(frozen=True)
+class SettingsChosen(Event):
+    request_id: int
+    choice: Choice
+
+
+@dataclass(frozen=True)
+class Finished(Event):
+    """A request ended as it should, also by Stop. ``token_ids``: what was sampled, without the end-of-turn token."""
+
+    request_id: int
+    reason: FinishReason
+    stats: GenerationStats
+    text: str
+    reasoning: str
+    token_ids: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The costs stand beside the rest, not one level down."""
+        plain = super().to_json()
+        costs = plain.pop("stats")
+        return {**plain, **costs}
+
+
+@dataclass(frozen=True)
+class Failed(Event):
+    """A request could not be done; the engine lives on. ``request_id`` None: nothing in particular was asked."""
+
+    request_id: int | None
+    code: ErrorCode
+    message: str
+    detail: str = ""
+
+
+class LossOutcome(StrEnum):
+    """What the client did about a lost engine."""
+
+    RESTARTED = "restarted"
+    GAVE_UP = "gave_up"
+
+
+@dataclass(frozen=True)
+class EngineLost(Event):
+    """The process died. ``exit_code`` as multiprocessing says it (negative: the signal); made by the client.
+
+    ``request_ids``: what was under way and will not be answered otherwise. ``reload_id``: the load that the client asks
+    for by itself, if a model was loaded.
+    """
+
+    exit_code: int | None
+    outcome: LossOutcome
+    code: ErrorCode
+    message: str
+    log_tail: str
+    request_ids: tuple[int, ...]
+    reload_id: int | None = None

@@ -1,0 +1,1 @@
+"""Owns engine processes: starts them, talks to them, notices when they die."""

@@ -1,0 +1,393 @@
+"""Starts the engine process, talks to it, notices when it dies and starts it again; free of Qt and of llama.cpp."""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from engine.api.errors import ErrorCode
+from engine.api.messages import (
+    Cancel,
+    ChatRestored,
+    Command,
+    CountTokens,
+    EngineLost,
+    EngineReady,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Generate,
+    GenerationStats,
+    LoadCancelled,
+    LoadModel,
+    LoadProgress,
+    LoadStage,
+    LossOutcome,
+    ModelLoaded,
+    ModelUnloaded,
+    Notice,
+    NoticeCode,
+    RenderStarted,
+    RestoreChat,
+    SetTierBudgets,
+    Shutdown,
+    TokensCounted,
+)
+from engine.api.options import EngineOptions
+from engine.client import deadlines
+from engine.client.log_tail import read_log_tail
+from engine.client.process import EngineProcess, Run
+from engine.client.recovery import GAVE_UP, NOT_READY, NOT_STARTED, UNLOADED, Recovery, describe_exit
+
+__all__ = ["EngineClient", "EngineOptions", "Recovery", "read_log_tail"]
+"""What a program needs to own an engine; everything it says is in ``engine.api.messages``."""
+
+LOOK_PERIOD_S = 0.25
+"""How often the reader looks at the clock while the process says nothing."""
+
+_Request = Generate | RestoreChat | CountTokens | LoadModel
+_Answer = Finished | Failed | ModelLoaded | LoadCancelled | TokensCounted | ChatRestored
+_TOLD_ONCE = frozenset({NoticeCode.CPU_ONLY, NoticeCode.BACKEND_UNUSABLE})
+"""Notices about the machine, which every new process would repeat."""
+
+
+def run_worker(pipe: Connection, options: EngineOptions) -> None:
+    """The main function of the engine process."""
+    # By name, inside the new process: whoever imports the client does not import llama.cpp.
+    importlib.import_module("engine.worker.entry").run(pipe, options)
+
+
+class EngineClient:
+    """One engine process at a time, and the promise that every request is answered once, until ``close``.
+
+    ``on_event`` is called on the reader thread, one event after the other, and must neither block nor raise; once the
+    client has given up, what is sent is answered on the sender's thread. All methods may be called from any thread and
+    return at once; only ``close`` waits. A process that dies is started again with the model it had, unless that
+    happens too often; requests that were under way are named in EngineLost.
+    """
+
+    def __init__(
+        self,
+        on_event: Callable[[Event], None],
+        options: EngineOptions,
+        *,
+        recovery: Recovery | None = None,
+        run: Run = run_worker,
+    ) -> None:
+        self._on_event = on_event
+        self._options = options
+        self._recovery = recovery or Recovery()
+        self._run = run
+        # Guards everything below; never held while something waits.
+        self._lock = threading.Lock()
+        self._request_ids = itertools.count(1)
+        self._reader: threading.Thread | None = None
+        self._process: EngineProcess | None = None
+        # What can't be sent yet: there is no process, it is starting, or it is about to end.
+        self._held: collections.deque[Command] = collections.deque()
+        self._requests: dict[int, _Request] = {}
+        self._cancelled: set[int] = set()
+        # What is loaded, and loaded again after a death.
+        self._model: LoadModel | None = None
+        self._told: set[Notice] = set()
+        self._has_given_up = self._is_closing = False
+        # Why the client gave up.
+        self._verdict = (ErrorCode.ENGINE_RESTARTS_EXHAUSTED, GAVE_UP)
+        self._forget_process()
+
+    def _forget_process(self) -> None:
+        """What is known about one process and does not outlive it."""
+        self._process = None
+        self._is_ready = self._is_unloading = False
+        self._stage: LoadStage | None = None
+        self._end_deadline: float | None = None
+        # When the process must have said something, and what else it is ended for.
+        self._deadline: tuple[float, ErrorCode] | None = None
+        self._ended_for: ErrorCode | None = None
+        self._start_failure: Failed | None = None
+
+    def next_request_id(self) -> int:
+        """A fresh id for a command that needs one."""
+        return next(self._request_ids)
+
+    def start(self) -> None:
+        """Start the process, also after the client gave up; EngineReady (or EngineLost) follows."""
+        with self._lock:
+            if self._is_closing or (self._reader is not None and not self._has_given_up):
+                return
+            self._has_given_up = False
+            self._recovery.note_new_try()
+            self._reader = threading.Thread(target=self._keep_running, name="engine-reader", daemon=True)
+            self._reader.start()
+
+    def send(self, command: Command) -> None:
+        """Send a command; what can't reach the process is answered by EngineLost, never lost in silence."""
+        with self._lock:
+            if not self._has_given_up:
+                if isinstance(command, _Request):
+                    self._requests[command.request_id] = command
+                if isinstance(command, SetTierBudgets):
+                    self._options = replace(self._options, tiers=command.settings)
+                if isinstance(command, Cancel) and command.request_id in self._requests:
+                    self._cancelled.add(command.request_id)
+                self._post(command)
+                return
+        if isinstance(command, _Request):
+            code, message = self._verdict
+            self._on_event(EngineLost(None, LossOutcome.GAVE_UP, code, message, "", (command.request_id,)))
+
+    def unload(self) -> None:
+        """Give every byte back: the process ends, and a fresh one without a model takes its place (ModelUnloaded)."""
+        with self._lock:
+            if not self._has_given_up:
+                self._post(Shutdown())
+
+    def close(self) -> None:
+        """End the process and the reader thread; safe to call twice."""
+        with self._lock:
+            self._is_closing = True
+            if self._process is not None and self._end_deadline is None:
+                self._shut_down(self._process)
+            reader = self._reader
+        if reader is not None and reader is not threading.current_thread():
+            reader.join()
+
+    # Sending. Callers hold the lock.
+
+    def _post(self, command: Command) -> None:
+        self._held.append(command)
+        self._flush()
+
+    def _flush(self) -> None:
+        """Send what is held, up to a Shutdown: what comes after that is for the next process.
+
+        A process that is starting gets nothing else: it may never come to read it.
+        """
+        if not self._is_ready and not any(isinstance(command, Shutdown) for command in self._held):
+            return
+        while self._held and self._process is not None and not self._is_unloading:
+            command = self._held.popleft()
+            if isinstance(command, Shutdown):
+                self._is_unloading = True
+                self._shut_down(self._process)
+            else:
+                self._process.send(command)
+
+    def _shut_down(self, process: EngineProcess) -> None:
+        process.send(Shutdown())
+        self._end_deadline = time.monotonic() + deadlines.CLOSE_TIMEOUT_S
+
+    # The reader thread
+
+    def _keep_running(self) -> None:
+        """Keep a process running until the client is closed or gives up."""
+        while True:
+            try:
+                process = self._spawn()
+            except OSError as error:
+                with self._lock:
+                    events = self._give_up(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))
+                self._tell(events)
+                return
+            if process is None:
+                return
+            try:
+                self._read(process)
+            finally:
+                exit_code = process.end(deadlines.CLOSE_TIMEOUT_S)
+            if not self._after_death(exit_code):
+                return
+
+    def _spawn(self) -> EngineProcess | None:
+        recovery, options = self._recovery, self._options
+        with self._lock:
+            if self._is_closing:
+                return None
+            options = replace(
+                options,
+                excluded_cpu_variants=(*options.excluded_cpu_variants, *recovery.excluded_cpu_variants),
+                without_extra_bufts=options.without_extra_bufts or recovery.without_extra_bufts,
+                without_gpu=options.without_gpu or recovery.without_gpu,
+            )
+        process = EngineProcess(self._run, options)
+        with self._lock:
+            self._process = process
+            self._deadline = (time.monotonic() + deadlines.START_TIMEOUT_S, ErrorCode.ENGINE_START_FAILED)
+            if self._is_closing:
+                self._shut_down(process)
+            self._flush()
+        return process
+
+    def _read(self, process: EngineProcess) -> None:
+        """Pass events on until the process has ended."""
+        while True:
+            try:
+                event = process.receive(LOOK_PERIOD_S)
+            except (EOFError, OSError):
+                return
+            with self._lock:
+                events = self._note(event) if event is not None else self._answer_stopped()
+                self._kill_if_late(process)
+            self._tell(events)
+
+    def _tell(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            self._on_event(event)
+
+    def _kill_if_late(self, process: EngineProcess) -> None:
+        now = time.monotonic()
+        if self._end_deadline is not None and now > self._end_deadline:
+            process.kill()
+        elif self._deadline is not None and now > self._deadline[0]:
+            self._ended_for, self._deadline = self._deadline[1], None
+            process.kill()
+
+    def _answer_stopped(self) -> tuple[Event, ...]:
+        """A Stop is answered although its request still waits for a process that is starting."""
+        stopped = [
+            command
+            for command in self._held
+            if isinstance(command, LoadModel | Generate) and command.request_id in self._cancelled
+        ]
+        for command in stopped:
+            self._held.remove(command)
+            self._held.remove(Cancel(command.request_id))
+            del self._requests[command.request_id]
+            self._cancelled.discard(command.request_id)
+        return tuple(answer_to_stopped(command) for command in stopped)
+
+    def _note(self, event: Event) -> tuple[Event, ...]:
+        """Keep the little that is needed to explain a death and to resume after it; what to pass on."""
+        self._deadline = None
+        if isinstance(event, RenderStarted):
+            request = self._requests.get(event.request_id)
+            chat = request if isinstance(request, Generate | RestoreChat | CountTokens) else None
+            self._deadline = (time.monotonic() + deadlines.render_timeout_s(chat), ErrorCode.TEMPLATE_TIMEOUT)
+        elif isinstance(event, EngineReady):
+            if self._ended_for is not None:
+                # Too late: it is being ended, and another one does what waits.
+                return ()
+            self._is_ready = True
+            lesson = self._recovery.note_ready(event)
+            self._flush()
+            if lesson is not None:
+                return (event, Notice(NoticeCode.CPU_FALLBACK, lesson))
+        elif isinstance(event, LoadProgress):
+            self._stage, self._model = event.stage, None
+        elif isinstance(event, Failed) and event.request_id is None and not self._is_ready:
+            self._start_failure = event
+            # Said that, it ends; what hangs then is native code.
+            self._end_deadline = time.monotonic() + deadlines.CLOSE_TIMEOUT_S
+            return ()
+        elif isinstance(event, _Answer):
+            return self._note_answer(event)
+        elif isinstance(event, Notice) and event.code in _TOLD_ONCE:
+            if event in self._told:
+                return ()
+            self._told.add(event)
+        return (event,)
+
+    def _note_answer(self, event: _Answer) -> tuple[Event, ...]:
+        if event.request_id is None:
+            return (event,)
+        request = self._requests.pop(event.request_id, None)
+        self._cancelled.discard(event.request_id)
+        if isinstance(event, Finished):
+            self._recovery.note_success()
+        if isinstance(request, LoadModel):
+            self._stage, self._model = None, None
+            if isinstance(event, ModelLoaded):
+                self._model = request
+                lesson = self._recovery.note_loaded()
+                if lesson is not None:
+                    return (Notice(NoticeCode.CPU_FALLBACK, lesson), event)
+        return (event,)
+
+    # After a death. The reader thread only.
+
+    def _after_death(self, exit_code: int | None) -> bool:
+        """Explain the death and prepare the next process; whether there shall be one."""
+        with self._lock:
+            if self._is_closing:
+                return False
+            events = self._after_unload(exit_code) if self._is_unloading else self._recover(exit_code)
+            self._forget_process()
+            goes_on = not self._has_given_up
+        self._tell(events)
+        return goes_on
+
+    def _after_unload(self, exit_code: int | None) -> tuple[Event, ...]:
+        self._model = None
+        later = {command.request_id for command in self._held if isinstance(command, _Request)}
+        left = tuple(request_id for request_id in self._requests if request_id not in later)
+        if not left:
+            return (ModelUnloaded(),)
+        lost = self._lose(left, exit_code, ErrorCode.NO_MODEL, UNLOADED)
+        return (lost, ModelUnloaded())
+
+    def _recover(self, exit_code: int | None) -> tuple[Event, ...]:
+        failure = self._start_failure
+        if failure is not None:
+            # Would be the same every time.
+            return self._give_up(exit_code, failure.code, failure.message, failure.detail)
+        advice = self._recovery.after_death(exit_code, self._stage, self._ended_for)
+        if advice.retry:
+            # Asked for by nobody: the load, and what waited behind it, goes on in the next process.
+            if self._is_ready:
+                self._held.extend(self._requests.values())
+                self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
+            return ()
+        if not advice.restart:
+            is_late = self._ended_for is ErrorCode.ENGINE_START_FAILED
+            message = NOT_READY if is_late else GAVE_UP
+            code = ErrorCode.ENGINE_START_FAILED if is_late else ErrorCode.ENGINE_RESTARTS_EXHAUSTED
+            return self._give_up(exit_code, code, message, self._log_tail())
+        code = self._ended_for or ErrorCode.ENGINE_CRASHED
+        message = describe_exit(exit_code, self._stage, self._ended_for)
+        is_load_lost = any(isinstance(request, LoadModel) for request in self._requests.values())
+        lost = self._lose(tuple(self._requests), exit_code, code, message)
+        model, self._model = self._model, None
+        if model is None or is_load_lost:
+            return (lost,)
+        if self._ended_for is ErrorCode.TEMPLATE_TIMEOUT:
+            # It would end the engine with the next message again.
+            return (lost, ModelUnloaded())
+        model = replace(model, request_id=self.next_request_id())
+        self._requests[model.request_id] = model
+        self._held.append(model)
+        return (replace(lost, reload_id=model.request_id),)
+
+    def _lose(self, request_ids: tuple[int, ...], exit_code: int | None, code: ErrorCode, message: str) -> EngineLost:
+        for request_id in request_ids:
+            del self._requests[request_id]
+            self._cancelled.discard(request_id)
+        # Some may still wait for a process that never got ready.
+        self._held = collections.deque(c for c in self._held if getattr(c, "request_id", None) not in request_ids)
+        return EngineLost(exit_code, LossOutcome.RESTARTED, code, message, self._log_tail(), request_ids)
+
+    def _give_up(self, exit_code: int | None, code: ErrorCode, message: str, detail: str) -> tuple[Event, ...]:
+        request_ids = tuple(self._requests)
+        self._requests.clear()
+        self._cancelled.clear()
+        self._held.clear()
+        self._model, self._has_given_up, self._verdict = None, True, (code, message)
+        return (EngineLost(exit_code, LossOutcome.GAVE_UP, code, message, detail, request_ids),)
+
+    def _log_tail(self) -> str:
+        return read_log_tail(Path(self._options.log_path))
+
+
+def answer_to_stopped(request: LoadModel | Generate) -> Event:
+    """The answer to a request that was stopped before any process read it."""
+    if isinstance(request, LoadModel):
+        return LoadCancelled(request.request_id)
+    stats = GenerationStats.nothing(request.sampling.seed or 0)
+    return Finished(request.request_id, FinishReason.CANCELLED, stats, "", "", ())

@@ -1,0 +1,90 @@
+"""One run of a process with llama.cpp in it: started, spoken to without waiting, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import queue
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+
+from engine.api.messages import Command, Event
+from engine.api.options import EngineOptions
+from engine.client import deadlines
+
+Run = Callable[[Connection, EngineOptions], None]
+"""The main function of an engine process."""
+
+
+class EngineProcess:
+    """A spawned process and the pipe to it.
+
+    A thread of its own writes, so that a command of any size is taken at once, also while the process is too busy to
+    read. Raises OSError if the process can't be started.
+    """
+
+    def __init__(self, run: Run, options: EngineOptions, *, name: str = "kvasir-engine") -> None:
+        context = multiprocessing.get_context("spawn")
+        self._killed_at: float | None = None
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=run, args=(theirs, options), name=name, daemon=True)
+        try:
+            self._process.start()
+        except BaseException:
+            self._pipe.close()
+            raise
+        finally:
+            theirs.close()
+        self._outbox: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="engine-writer", daemon=True)
+        self._writer.start()
+
+    def send(self, command: Command) -> None:
+        """Hand over a command; one that the process does not live to read is lost."""
+        self._outbox.put(command)
+
+    def receive(self, timeout_s: float) -> Event | None:
+        """The next event, None if none came in time; raises EOFError or OSError once the process has ended.
+
+        A process inside a driver that hangs does not even die when it is killed: after a while it counts as ended.
+        """
+        if not self._pipe.poll(timeout_s):
+            if self._killed_at is not None and time.monotonic() > self._killed_at + deadlines.CLOSE_TIMEOUT_S:
+                raise EOFError("the process was killed and does not end")
+            return None
+        event: Event = self._pipe.recv()
+        return event
+
+    def kill(self) -> None:
+        """End the process now; ``receive`` still gives what it had said. One that has been ended is left as it is."""
+        self._killed_at = self._killed_at or time.monotonic()
+        with contextlib.suppress(ValueError):
+            self._process.kill()
+
+    def end(self, timeout_s: float) -> int | None:
+        """Wait for the process, kill it when the time is over, and free what belonged to it; its exit code.
+
+        None for one that does not even end then: it is left alone, with the thread that may be writing to it.
+        """
+        self._process.join(timeout_s)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join(timeout_s)
+        self._outbox.put(None)
+        if self._process.is_alive():
+            return None
+        exit_code = self._process.exitcode
+        self._writer.join()
+        self._pipe.close()
+        self._process.close()
+        return exit_code
+
+    def _write(self) -> None:
+        while (command := self._outbox.get()) is not None:
+            try:
+                self._pipe.send(command)
+            except OSError:
+                # The process ended: whoever receives notices, and answers what was under way.
+                return

@@ -1,0 +1,1 @@
+"""Files and streams that outlive a crash: written whole, locked, refused in words."""

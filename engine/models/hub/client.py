@@ -1,0 +1,208 @@
+"""The model hub: searches it, lists a repository's models, and opens their bytes at any place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+from huggingface_hub import HfApi, get_session, hf_hub_url, set_client_factory
+from huggingface_hub.constants import HF_HUB_OFFLINE
+from huggingface_hub.errors import OfflineModeIsEnabled
+from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_status
+
+from engine import __version__
+from engine.api.errors import EngineError, ErrorCode
+from engine.models.hub.bounds import bound_answer
+from engine.models.hub.errors import hub_errors, proxy_error
+from engine.models.hub.reach import endpoint_of, host_of
+from engine.models.hub.remote import (
+    MAX_FILE_BYTES,
+    Found,
+    Reference,
+    RemoteFile,
+    RemoteModel,
+    Repo,
+    group_models,
+    is_repo,
+)
+
+PROGRAM = "kvasir"
+TIMEOUT_S = 15.0
+"""Without a byte for this long a connection counts as broken."""
+MAX_FOUND = 40
+MAX_FILES = 5_000
+MAX_COUNT = 1 << 53
+MAX_LICENCE = 60
+_PARTIAL = 206
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True)
+class ByteStream:
+    """The bytes of a file from ``start`` on; ``sha256`` is that of the whole file where the hub tells it."""
+
+    response: httpx2.Response
+    start: int
+    sha256: str | None
+
+
+class Hub:
+    """One hub. ``endpoint`` None takes HF_ENDPOINT, else huggingface.co; ``token`` may change at any time.
+
+    There is one of them in a process, since huggingface_hub keeps one HTTP client; every method may be called from any
+    thread, blocks, and raises EngineError.
+    """
+
+    def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
+        self.endpoint = endpoint.rstrip("/") if endpoint else endpoint_of(os.environ)
+        self.token = token
+        set_client_factory(_new_client)
+
+    @property
+    def host(self) -> str:
+        """How sentences name it."""
+        return host_of(self.endpoint)
+
+    def search(self, text: str) -> tuple[Found, ...]:
+        """Repositories with GGUF files, the most downloaded first."""
+        try:
+            return self._search(text)
+        except EngineError as error:
+            if error.code is not ErrorCode.HUB_NOT_FOUND:
+                raise
+            # A mirror need not have all of the hub's interface.
+            message = f"{self.host} can't be searched: paste the name of a model there, owner/name."
+            raise EngineError(ErrorCode.HUB_FAILED, message, error.detail) from error
+
+    def _search(self, text: str) -> tuple[Found, ...]:
+        query = {"search": text, "filter": "gguf", "sort": "downloads", "direction": "-1", "limit": str(MAX_FOUND)}
+        with hub_errors(text, self.host):
+            _require_online()
+            # Not list_models: it tries for half a minute before it says that something is wrong.
+            response = _session().get(f"{self.endpoint}/api/models", params=query, headers=self._headers())
+            hf_raise_for_status(response)
+            answers = response.json()
+            if not isinstance(answers, list):
+                raise ValueError("no list of models")
+            return tuple(_found(one) for one in answers[:MAX_FOUND] if isinstance(one, dict) and is_repo(one.get("id")))
+
+    def repo(self, reference: Reference) -> Repo:
+        """A repository and its models; where the reference names a file or a quantization, only those.
+
+        Raises HUB_NOT_FOUND also where it has no such file or quantization.
+        """
+        with hub_errors(reference.repo, self.host):
+            info = self._api().model_info(
+                reference.repo, revision=reference.revision, files_metadata=True, timeout=TIMEOUT_S
+            )
+            name, commit = str(info.id), str(info.sha or reference.revision or "main")
+            if not is_repo(name):
+                raise ValueError("no name of a repository")
+            files = [_remote_file(sibling) for sibling in (info.siblings or [])[:MAX_FILES]]
+        models = tuple(model for model in group_models(name, commit, files) if _is_named(model, reference))
+        if not models and (wanted := reference.file or reference.quantization) is not None:
+            message = f"“{name}” has no “{wanted}” that could be downloaded: enter {name} alone to see its files."
+            raise EngineError(ErrorCode.HUB_NOT_FOUND, message, f"{len(files)} files")
+        return Repo(name, commit, _licence(info.tags), bool(info.gated), models)
+
+    @contextlib.contextmanager
+    def open_bytes(
+        self, model: RemoteModel, file: RemoteFile, start: int, end: int | None = None
+    ) -> Iterator[ByteStream]:
+        """The bytes of a file from ``start`` to ``end`` (exclusive). A server that knows no ranges begins at 0."""
+        url = hf_hub_url(model.repo, file.path, revision=model.commit, endpoint=self.endpoint)
+        last = "" if end is None else str(end - 1)
+        headers = {
+            **self._headers(),
+            "Range": f"bytes={start}-{last}",
+            # Compressed on the way, byte positions would mean nothing.
+            "Accept-Encoding": "identity",
+        }
+        with hub_errors(f"{model.repo}/{file.path}", self.host):
+            _require_online()
+            with _session().stream("GET", url, headers=headers) as response:
+                hf_raise_for_status(response)
+                yield ByteStream(response, _body_start(response), _linked_digest(response))
+
+    def close(self) -> None:
+        """Close the connections."""
+        close_session()
+
+    def _headers(self) -> dict[str, str]:
+        # False, not None: a token that lies in a file for other programs is not ours to send.
+        return build_hf_headers(token=self.token or False, library_name=PROGRAM, library_version=__version__)
+
+    def _api(self) -> HfApi:
+        _require_online()
+        _session()
+        return HfApi(self.endpoint, token=self.token or False, library_name=PROGRAM, library_version=__version__)
+
+
+def _session() -> httpx2.Client:
+    """The client that huggingface_hub uses too; it is made, with the proxy of the environment, when first asked for."""
+    try:
+        return get_session()
+    except (ImportError, ValueError) as error:
+        raise proxy_error(repr(error)) from error
+
+
+def _new_client() -> httpx2.Client:
+    return httpx2.Client(
+        follow_redirects=True,
+        timeout=TIMEOUT_S,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [bound_answer]},
+    )
+
+
+def _require_online() -> None:
+    if HF_HUB_OFFLINE:
+        raise OfflineModeIsEnabled("HF_HUB_OFFLINE")
+
+
+def _remote_file(sibling: Any) -> RemoteFile:
+    size = sibling.size if isinstance(sibling.size, int) and 0 <= sibling.size <= MAX_FILE_BYTES else 0
+    digest = str(sibling.lfs.sha256) if sibling.lfs is not None else ""
+    return RemoteFile(str(sibling.rfilename), size, digest if _SHA256.match(digest) else None)
+
+
+def _is_named(model: RemoteModel, reference: Reference) -> bool:
+    if reference.file is not None:
+        return any(file.path == reference.file for file in model.files)
+    return reference.quantization is None or reference.quantization.upper() in (model.quantization, "LATEST")
+
+
+def _found(answer: dict[str, Any]) -> Found:
+    counts = [answer.get(name) for name in ("downloads", "likes")]
+    n_downloads, n_likes = (count if isinstance(count, int) and 0 <= count <= MAX_COUNT else 0 for count in counts)
+    return Found(str(answer["id"]), n_downloads, n_likes, _licence(answer.get("tags")), bool(answer.get("gated")))
+
+
+def _licence(tags: Any) -> str:
+    for tag in tags if isinstance(tags, list) else ():
+        if str(tag).startswith("license:"):
+            return str(tag).removeprefix("license:")[:MAX_LICENCE]
+    return ""
+
+
+def _body_start(response: httpx2.Response) -> int:
+    if response.status_code != _PARTIAL:
+        return 0
+    match = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    if match is None:
+        raise ValueError("a part without its place")
+    return int(match[1])
+
+
+def _linked_digest(response: httpx2.Response) -> str | None:
+    """The SHA-256 that the hub names before it sends us on to where the bytes lie."""
+    for one in (*response.history, response):
+        digest = one.headers.get("X-Linked-Etag", "").strip('"')
+        if _SHA256.match(digest):
+            return digest
+    return None

@@ -1,0 +1,130 @@
+"""Turns what goes wrong on the way to a model hub into sentences with a way out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import httpx2
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.utils import parse_ratelimit_headers
+
+from engine.api.errors import EngineError, ErrorCode
+from engine.models.hub.hub_busy import HubBusyError
+
+RETRY_AFTER_MAX_S = 86_400
+_GONE = (404, 410)
+_UNAUTHORIZED, _PROXY_LOGIN, _TOO_MANY, _SERVER = 401, 407, 429, 500
+
+
+@contextlib.contextmanager
+def hub_errors(what: str, host: str) -> Iterator[None]:
+    """Raise the EngineError for whatever the block raises; ``what`` is the model or file that was asked for."""
+    try:
+        yield
+    except (HfHubHTTPError, httpx2.HTTPError, httpx2.InvalidURL, EntryNotFoundError, ValueError, OSError) as error:
+        raise _engine_error(error, what, host) from error
+    except (LookupError, TypeError, AttributeError, RuntimeError) as error:
+        # What huggingface_hub raises for an answer that is JSON, but none of its own.
+        raise _nonsense(host, repr(error)) from error
+
+
+def proxy_error(detail: str) -> EngineError:
+    """The EngineError for a proxy setting that can't be used at all."""
+    message = "The proxy setting can't be used: set HTTPS_PROXY to an address that begins with http://."
+    return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
+
+
+def _engine_error(error: Exception, what: str, host: str) -> EngineError:
+    # The detail never holds the request: its headers carry the token, and signed addresses are as good as one.
+    detail = type(error).__name__
+    if isinstance(error, OfflineModeIsEnabled):
+        message = "Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again."
+        return EngineError(ErrorCode.HUB_FAILED, message, detail)
+    if isinstance(error, HFValidationError | httpx2.InvalidURL):
+        message = f"“{what}” is no name of a model: write it as owner/name, or paste the address of its page."
+        return EngineError(ErrorCode.HUB_NAME_INVALID, message, detail)
+    if isinstance(error, HfHubHTTPError):
+        return _refusal(error, what, host)
+    if isinstance(error, EntryNotFoundError):
+        return _missing(what, host, detail)
+    if isinstance(error, httpx2.ProxyError):
+        message = f"The proxy does not let Kvasir through to {host}: check HTTPS_PROXY, then try again."
+        return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
+    if isinstance(error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol):
+        # The text of the one quotes the headers; the other is a hub that sends us to what is no web address.
+        return _nonsense(host, detail)
+    if isinstance(error, httpx2.TransportError):
+        message = f"{host} can't be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again."
+        return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
+    return _nonsense(host, detail)
+
+
+def _nonsense(host: str, detail: str) -> EngineError:
+    message = f"{host} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror."
+    return EngineError(ErrorCode.HUB_FAILED, message, detail)
+
+
+def _refusal(error: HfHubHTTPError, what: str, host: str) -> EngineError:
+    status = error.response.status_code
+    detail = f"{type(error).__name__}, status {status}, request {error.request_id}"
+    # A gated repository is a missing one to the library: the narrower class comes first.
+    if isinstance(error, GatedRepoError):
+        message = (
+            f"“{what}” is gated: accept its terms on its page at {host}, and enter an access token of that account."
+        )
+        return EngineError(ErrorCode.HUB_GATED, message, detail)
+    is_missing = isinstance(error, RepositoryNotFoundError | RevisionNotFoundError | EntryNotFoundError)
+    if is_missing or status in _GONE:
+        return _missing(what, host, detail)
+    if status == _UNAUTHORIZED and "Authorization" not in error.response.request.headers:
+        message = f"{host} wants an access token for “{what}”: enter one of an account that may use it."
+        return EngineError(ErrorCode.HUB_TOKEN_REFUSED, message, detail)
+    if status == _UNAUTHORIZED:
+        message = f"{host} does not take the access token: make a new one there, and enter it in place of the old one."
+        return EngineError(ErrorCode.HUB_TOKEN_REFUSED, message, detail)
+    if status == _PROXY_LOGIN:
+        message = f"The proxy does not let Kvasir through to {host}: check HTTPS_PROXY, then try again."
+        return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
+    if status == _TOO_MANY:
+        return _too_many(error.response.headers, host, detail)
+    if status >= _SERVER:
+        message = f"{host} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror."
+        return HubBusyError(message, detail, _seconds(error.response.headers))
+    message = f"{host} refuses “{what}”: look at its page there for the reason, or choose another model."
+    return EngineError(ErrorCode.HUB_FAILED, message, detail)
+
+
+def _too_many(headers: httpx2.Headers, host: str, detail: str) -> HubBusyError:
+    seconds = _seconds(headers)
+    if seconds is None:
+        message = f"{host} asks for a pause after many requests: try again in a few minutes, or enter an access token."
+    else:
+        message = f"{host} asks for a pause after many requests: try again in {seconds} s, or enter an access token."
+    return HubBusyError(message, detail, seconds)
+
+
+def _seconds(headers: httpx2.Headers) -> int | None:
+    """How long to wait, where the hub says so in one of its two ways."""
+    after = headers.get("Retry-After", "").strip()
+    limit = parse_ratelimit_headers(headers)
+    if after.isascii() and after.isdigit() and len(after) < 9:
+        seconds = int(after)
+    elif limit is not None:
+        seconds = limit.reset_in_seconds
+    else:
+        return None
+    return min(seconds, RETRY_AFTER_MAX_S)
+
+
+def _missing(what: str, host: str, detail: str) -> EngineError:
+    message = f"“{what}” is not on {host}, or it is private: check its name, or enter an access token that opens it."
+    return EngineError(ErrorCode.HUB_NOT_FOUND, message, detail)

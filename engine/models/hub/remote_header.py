@@ -1,0 +1,152 @@
+"""Headers of models on a hub, read over range requests into files that hold nothing else.
+
+Such a file has the size of the whole and a header that is the real one, so everything that works on a model before its
+weights are read works on it: reading what it is, and planning what it would take. Its weights are a hole in the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from engine.disk.errors import disk_error
+from engine.disk.file_lock import file_lock
+from engine.models.header import damaged, read_header_from
+from engine.models.hub.remote import RemoteFile, RemoteModel, commit_version, local_parts
+
+if TYPE_CHECKING:
+    from engine.models.hub.client import Hub
+
+FIRST_BYTES = 1 << 20
+STEP_BYTES_MAX = 8 << 20
+MAX_HEADER_BYTES = 64 << 20
+_SPARSE_WINDOWS = 0x000900C4
+
+
+class HeaderFolder:
+    """Keeps headers in a part of ``folder`` that no other process uses, until it is closed.
+
+    What processes that have ended without closing theirs left in it is deleted when the next one is opened.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / uuid.uuid4().hex
+        self._held = contextlib.ExitStack()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._held.enter_context(file_lock(_lock_path(self._folder)))
+            for entry in sorted(folder.iterdir()):
+                if entry.is_dir():
+                    _delete_unused(entry)
+        except OSError as error:
+            raise disk_error(error, str(folder)) from error
+
+    def close(self) -> None:
+        """Forget all headers; it can't be used after this."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._held.close()
+
+    def fetch(self, hub: Hub, model: RemoteModel) -> Path:
+        """The model's header file, or the first of those of its shards; only what is not there yet is read.
+
+        Raises EngineError: what `Hub.open_bytes` and `read_header` raise, DISK_FULL and DISK_FAILED.
+        """
+        paths = []
+        for file in model.files:
+            path = self._folder.joinpath(commit_version(model), *local_parts(model, file))
+            if not path.is_file():
+                self._fetch(hub, model, file, path)
+            paths.append(path)
+        return paths[0]
+
+    def _fetch(self, hub: Hub, model: RemoteModel, file: RemoteFile, path: Path) -> None:
+        part = path.with_name(path.name + ".part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("w+b") as copy:
+                _make_sparse(copy)
+                prefix = _RemotePrefix(hub, model, file, copy)
+                read_header_from(prefix, path.name, file.size_bytes)
+                copy.truncate(file.size_bytes)
+            part.replace(path)
+        except OSError as error:
+            raise disk_error(error, str(self._folder)) from error
+        finally:
+            if part.exists():
+                part.unlink()
+
+
+class _RemotePrefix:
+    """The beginning of a remote file, fetched as far as it is read, and kept in ``copy``."""
+
+    def __init__(self, hub: Hub, model: RemoteModel, file: RemoteFile, copy: BinaryIO) -> None:
+        self._hub, self._model, self._file, self._copy = hub, model, file, copy
+        self._position = 0
+        self._n_fetched = 0
+
+    def read(self, n_bytes: int, /) -> bytes:
+        end = min(self._position + n_bytes, self._file.size_bytes)
+        self.fetch_to(end)
+        self._copy.seek(self._position)
+        taken = self._copy.read(max(0, end - self._position))
+        self._position += len(taken)
+        return taken
+
+    def seek(self, position: int, /) -> int:
+        self._position = position
+        return position
+
+    def fetch_to(self, end: int) -> None:
+        """Have everything before ``end``; each request asks for more than the one before."""
+        if end > MAX_HEADER_BYTES:
+            raise damaged(self._file.path, f"its header goes on beyond {MAX_HEADER_BYTES} bytes")
+        while self._n_fetched < end:
+            step = min(STEP_BYTES_MAX, max(FIRST_BYTES, self._n_fetched))
+            self._fetch(min(max(end, self._n_fetched + step), self._file.size_bytes))
+
+    def _fetch(self, end: int) -> None:
+        before = self._n_fetched
+        with self._hub.open_bytes(self._model, self._file, before, end) as stream:
+            position = stream.start
+            for chunk in stream.response.iter_raw():
+                wanted = chunk[max(0, self._n_fetched - position) : max(0, end - position)]
+                position += len(chunk)
+                self._write(wanted)
+                if self._n_fetched >= end:
+                    break
+        if self._n_fetched == before:
+            raise damaged(self._file.path, f"the hub has no byte {before} of it")
+
+    def _write(self, piece: bytes) -> None:
+        try:
+            self._copy.seek(self._n_fetched)
+            self._copy.write(piece)
+        except OSError as error:
+            raise disk_error(error, self._file.path) from error
+        self._n_fetched += len(piece)
+
+
+def _lock_path(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".lock")
+
+
+def _delete_unused(folder: Path) -> None:
+    with contextlib.suppress(OSError), file_lock(_lock_path(folder)) as is_unused:
+        if is_unused:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_sparse(file: BinaryIO) -> None:
+    """Let holes take no room on Windows, where a file has to ask for it."""
+    if sys.platform != "win32":
+        return
+    import ctypes
+    import msvcrt
+
+    returned = ctypes.c_ulong()
+    handle = ctypes.c_void_p(msvcrt.get_osfhandle(file.fileno()))
+    ctypes.windll.kernel32.DeviceIoControl(handle, _SPARSE_WINDOWS, None, 0, None, 0, ctypes.byref(returned), None)

@@ -1,0 +1,213 @@
+"""Turns what llama.cpp says of a load into exact bytes per device.
+
+llama.cpp's log rounds to 0.01 MiB, so it gives cells, layers and devices, and the header and the geometry give the
+bytes; where the two disagree by more than the rounding, llama.cpp is believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.api.messages import Device, DeviceMemory
+from engine.api.settings import LoadSettings
+from engine.models import geometry
+from engine.models.gguf import ModelInfo
+from engine.models.header import TensorInfo
+from engine.native.report import Buffer, ContextReport, KvCache, LoadReport, RecurrentState, is_same_size
+
+GPU_KINDS = frozenset({"gpu", "igpu"})
+HOST = "CPU"
+"""ggml's name of the device whose memory is this machine's RAM."""
+
+_INPUT_TENSORS = frozenset(
+    {"token_embd.weight", "position_embd.weight", "token_types.weight", "per_layer_token_embd.weight"}
+)
+_OUTPUT_TENSORS = re.compile(r"(output|cls|dense_|dec\.output|enc\.output|hc_head|altup_)")
+_LAYER_TENSOR = re.compile(r"blk\.(\d+)\.")
+_ROPE_TENSOR = re.compile(r"rope_(freqs|factors)")
+EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
+_MAPPED = "_Mapped"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """All tensors of a model, and whether its output layer would repack the token embedding, which then lies twice."""
+
+    tensors: tuple[TensorInfo, ...]
+    is_embedding_repacked: bool
+
+
+@dataclass
+class Usage:
+    """Bytes on one device, while they are being added up."""
+
+    weights: int = 0
+    kv_k: int = 0
+    kv_v: int = 0
+    recurrent: int = 0
+    compute: int = 0
+    output: int = 0
+
+
+@dataclass
+class Placement:
+    """Bytes per device; devices appear as they are named."""
+
+    _devices: dict[str, Usage] = field(default_factory=dict)
+
+    def on(self, device: str) -> Usage:
+        return self._devices.setdefault(device, Usage())
+
+    @property
+    def kv_k(self) -> int:
+        return sum(usage.kv_k for usage in self._devices.values())
+
+    @property
+    def kv_v(self) -> int:
+        return sum(usage.kv_v for usage in self._devices.values())
+
+
+def memory(placement: Placement, devices: Sequence[Device]) -> tuple[tuple[Device, DeviceMemory], ...]:
+    """What lies on each of these devices."""
+    return tuple((device, _device_memory(device.name, placement.on(device.name))) for device in devices)
+
+
+def _device_memory(name: str, usage: Usage) -> DeviceMemory:
+    return DeviceMemory(
+        device=name,
+        weights_bytes=usage.weights,
+        kv_bytes=usage.kv_k + usage.kv_v,
+        recurrent_bytes=usage.recurrent,
+        compute_bytes=usage.compute,
+        output_bytes=usage.output,
+    )
+
+
+def memory_devices(devices: Sequence[Device]) -> tuple[Device, ...]:
+    """The devices that have memory of their own; accelerators such as BLAS work in the CPU's."""
+    return tuple(device for device in devices if device.kind in GPU_KINDS | {"cpu"})
+
+
+def place(info: ModelInfo, settings: LoadSettings, context: ContextReport, devices: Sequence[Device]) -> Placement:
+    """Where K and V, recurrent state, compute and output buffers lie, and how large they are.
+
+    KV is exact to the byte wherever the geometry of the architecture is known; compute and output buffers are as exact
+    as the log, 0.01 MiB each. Weights are added by `place_weights`.
+    """
+    placement = Placement()
+    for cache in context.caches:
+        _place_cache(placement, info, settings, cache, context.is_v_padded)
+    for state in context.recurrent:
+        _place_state(placement, info, state)
+    for buffer in context.compute_buffers:
+        placement.on(buffer_device(buffer, devices)).compute += buffer.n_bytes
+    for buffer in context.output_buffers:
+        placement.on(buffer_device(buffer, devices)).output += buffer.n_bytes
+    return placement
+
+
+def place_weights(placement: Placement, weights: Weights, load: LoadReport) -> None:
+    """Add the weights where a load will put them, exact to the byte.
+
+    A model without an output layer of its own uses the token embedding twice; on two devices, or repacked, it is there
+    twice. Rotary factors lie on every device that has layers.
+    """
+    # A log that names no devices leaves everything in RAM.
+    *layers, output = load.layer_devices or (HOST,)
+    first = layers[0] if layers else HOST
+    names = {tensor.name for tensor in weights.tensors}
+    for tensor in weights.tensors:
+        if tensor.name in load.unused_tensors:
+            continue
+        if match := _LAYER_TENSOR.match(tensor.name):
+            homes = [layers[int(match[1])] if int(match[1]) < len(layers) else HOST]
+        elif tensor.name in _INPUT_TENSORS:
+            homes = [HOST]
+        elif _ROPE_TENSOR.match(tensor.name):
+            homes = sorted(set(layers)) or [HOST]
+        elif _OUTPUT_TENSORS.match(tensor.name):
+            homes = [output]
+        else:
+            homes = [first]
+        if tensor.name == EMBEDDING and _OUTPUT not in names and (output != HOST or weights.is_embedding_repacked):
+            homes.append(output)
+        for home in homes:
+            placement.on(home).weights += tensor.n_bytes
+
+
+def confirmed(
+    planned: DeviceMemory, load: LoadReport, context: ContextReport, devices: Sequence[Device]
+) -> DeviceMemory:
+    """What a finished load really holds on a device.
+
+    The planned bytes where the sizes of its buffers in llama.cpp's log agree with them, otherwise the sizes in the log.
+
+    A mapped file counts with the part that is used: its buffer spans from the first to the last tensor it holds, also
+    over tensors that were copied elsewhere.
+    """
+
+    def logged(buffers: Sequence[Buffer]) -> list[int]:
+        return [buffer.n_bytes for buffer in buffers if buffer_device(buffer, devices) == planned.device]
+
+    copied = logged([buffer for buffer in load.model_buffers if not buffer.name.endswith(_MAPPED)])
+    mapped = logged([buffer for buffer in load.model_buffers if buffer.name.endswith(_MAPPED)])
+    n_mapped = min(sum(mapped), max(0, planned.weights_bytes - sum(copied)))
+    return DeviceMemory(
+        device=planned.device,
+        weights_bytes=_planned_or_logged(planned.weights_bytes, [*copied, n_mapped]),
+        kv_bytes=_planned_or_logged(planned.kv_bytes, logged(context.kv_buffers)),
+        recurrent_bytes=_planned_or_logged(planned.recurrent_bytes, logged(context.recurrent_buffers)),
+        compute_bytes=_planned_or_logged(planned.compute_bytes, logged(context.compute_buffers)),
+        output_bytes=_planned_or_logged(planned.output_bytes, logged(context.output_buffers)),
+    )
+
+
+def _planned_or_logged(planned: int, logged: Sequence[int]) -> int:
+    return planned if is_same_size(planned, sum(logged), n_numbers=len(logged)) else sum(logged)
+
+
+def buffer_device(buffer: Buffer, devices: Sequence[Device]) -> str:
+    """The device whose memory a buffer takes: host buffers of GPUs are RAM."""
+    for device in devices:
+        if device.kind in GPU_KINDS and re.match(re.escape(device.name) + r"($|\[|_)", buffer.name):
+            return device.name
+    return HOST
+
+
+def _place_cache(
+    placement: Placement, info: ModelInfo, settings: LoadSettings, cache: KvCache, is_v_padded: bool
+) -> None:
+    shapes = [info.layers[layer] if layer < info.n_layer else None for layer, _ in cache.layers]
+    k = [
+        cache.n_cells * geometry.bytes_per_row(settings.type_k, shape.row_k) if shape is not None else 0
+        for shape in shapes
+    ]
+    v = [
+        cache.n_cells * geometry.bytes_per_row(settings.type_v, geometry.row_v(info, shape, not is_v_padded))
+        if shape is not None
+        else 0
+        for shape in shapes
+    ]
+    k, v = _as_logged(k, cache.k_bytes), _as_logged(v, cache.v_bytes)
+    for (_, device), k_bytes, v_bytes in zip(cache.layers, k, v, strict=True):
+        placement.on(device).kv_k += k_bytes
+        placement.on(device).kv_v += v_bytes
+
+
+def _place_state(placement: Placement, info: ModelInfo, state: RecurrentState) -> None:
+    sizes = [
+        state.n_cells * geometry.STATE_BYTES * info.layers[layer].state_size if layer < info.n_layer else 0
+        for layer, _ in state.layers
+    ]
+    for (_, device), n_bytes in zip(state.layers, _as_logged(sizes, state.n_bytes), strict=True):
+        placement.on(device).recurrent += n_bytes
+
+
+def _as_logged(per_layer: list[int], logged: int) -> list[int]:
+    """The layers' bytes, or, where their sum is not what llama.cpp says, its sum spread over the layers."""
+    if is_same_size(sum(per_layer), logged) or not per_layer:
+        return per_layer
+    share, rest = divmod(logged, len(per_layer))
+    return [share + rest, *[share] * (len(per_layer) - 1)]

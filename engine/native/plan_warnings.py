@@ -1,0 +1,107 @@
+"""What a person should know of a load that is possible: what will be slow, large or worse than it could be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engine.api.messages import Device, DeviceMemory, Notice
+from engine.api.plan import PlanWarning, PlanWarningCode
+from engine.api.settings import CacheType, FlashAttention, LoadSettings, RopeScaling
+from engine.api.wording import gibibytes
+from engine.models.gguf import ModelInfo
+from engine.native.report import ContextReport
+
+_CUDA_LIKE = frozenset({"CUDA", "ROCm", "MUSA"})
+"""Back ends built from ggml's CUDA code."""
+_METAL = frozenset({"MTL", "Metal"})
+_METAL_TYPES = frozenset(CacheType) - {CacheType.IQ4_NL, CacheType.BF16}
+
+
+def of_notices(notices: Sequence[Notice]) -> tuple[PlanWarning, ...]:
+    """Adjusted settings, as warnings."""
+    return tuple(PlanWarning(PlanWarningCode.SETTING_ADJUSTED, notice.message) for notice in notices)
+
+
+def of_plan(
+    info: ModelInfo,
+    settings: LoadSettings,
+    report: ContextReport,
+    memory: Sequence[tuple[Device, DeviceMemory]],
+    flash_attention_pairs: Callable[[str], frozenset[str] | None],
+) -> tuple[PlanWarning, ...]:
+    """All warnings of one plan; ``flash_attention_pairs(backend)`` says for which pairs a build has fast kernels."""
+    found = []
+    has_cells = any(layer.has_cells for layer in info.layers)
+    if has_cells and report.flash_attn:
+        for device, used in memory:
+            if used.kv_bytes and not has_fast_kernels(device, settings, flash_attention_pairs):
+                found.append(_slow_types(device, settings))
+    if has_cells and not report.flash_attn:
+        found.append(_compute_grows(report, sum(used.compute_bytes for _, used in memory)))
+    if settings.type_v.is_quantized and settings.flash_attn is FlashAttention.AUTO:
+        found.append(
+            PlanWarning(
+                PlanWarningCode.FLASH_ATTENTION_FORCED,
+                f"V in {settings.type_v} needs flash attention, so it is on, whether it is fast here or not.",
+            )
+        )
+    if is_beyond_trained(info, settings):
+        found.append(_beyond_trained(info))
+    return tuple(found)
+
+
+def has_fast_kernels(
+    device: Device, settings: LoadSettings, flash_attention_pairs: Callable[[str], frozenset[str] | None]
+) -> bool:
+    """Whether flash attention for this pair of types runs on the device at its speed.
+
+    Source: fattn.cu, ggml-vulkan.cpp and ggml-metal-device.m, what each back end says it supports.
+    """
+    k, v = settings.type_k, settings.type_v
+    if device.backend in _CUDA_LIKE:
+        pairs = flash_attention_pairs(device.backend)
+        return pairs is None or "all" in pairs or f"{k}-{v}" in pairs
+    if device.backend == "Vulkan":
+        return (k is CacheType.BF16) == (v is CacheType.BF16)
+    if device.backend in _METAL:
+        return k is v and k in _METAL_TYPES
+    return True
+
+
+def is_beyond_trained(info: ModelInfo, settings: LoadSettings) -> bool:
+    """Whether the context is longer than the text the model was trained on, and nothing stretches its positions."""
+    is_scaled = (
+        settings.rope_scaling not in (None, RopeScaling.NONE)
+        or (settings.rope_freq_scale or 1.0) != 1.0
+        or settings.rope_freq_base is not None
+    )
+    return (settings.n_ctx or 0) > info.n_ctx_train > 0 and not is_scaled and not info.is_recurrent
+
+
+def _slow_types(device: Device, settings: LoadSettings) -> PlanWarning:
+    return PlanWarning(
+        PlanWarningCode.SLOW_CACHE_TYPES,
+        f"{device.name} has no fast kernels for K in {settings.type_k} with V in {settings.type_v}: every token will "
+        "be slower. f16 for both, or q8_0 for both, is fast.",
+    )
+
+
+def _compute_grows(report: ContextReport, compute_bytes: int) -> PlanWarning:
+    size = gibibytes(compute_bytes)
+    # Two whole sentences: half of one can't be translated.
+    if report.device_mismatch:
+        sentence = (
+            "Flash attention isn't possible here; without it the compute buffers grow with the context window: "
+            f"they take {size}."
+        )
+    else:
+        sentence = f"Without flash attention the compute buffers grow with the context window: they take {size}."
+    return PlanWarning(PlanWarningCode.COMPUTE_GROWS, sentence)
+
+
+def _beyond_trained(info: ModelInfo) -> PlanWarning:
+    return PlanWarning(
+        PlanWarningCode.BEYOND_TRAINED_LENGTH,
+        f"This model was trained on texts of {info.n_ctx_train:,} tokens: beyond them its answers fall apart. "
+        "A smaller context window, or RoPE scaling (yarn), helps.",
+    )

@@ -1,0 +1,208 @@
+"""Chooses GPU layers, context and K and V types for the memory that is free, and says why.
+
+First as many layers on the GPUs as fit beside a short context in compact types, since each one counts for the speed of
+every token; then the context, up to a length that is of use; then better types, as long as they cost neither.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from engine.api.errors import EngineError
+from engine.api.facts import Device
+from engine.api.plan import Choice, Defaults, DevicePlan, Home, MemoryPlan
+from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
+from engine.api.wording import gibibytes
+from engine.models import geometry
+from engine.models.gguf import ModelInfo
+from engine.plan.estimate import rough_bytes
+from engine.plan.fitting import Measure, largest_n_ctx
+
+HOST = "CPU"
+MARGIN_BYTES_MAX = 1 << 30
+MARGIN_SHARE = 16
+"""A sixteenth of each device, at most 1 GiB, is left for what grows later and for other programs."""
+SHORT_N_CTX = 4096
+"""A context worth having: GPU layers are counted beside it."""
+SHORTEST_N_CTX = 1024
+SENSIBLE_N_CTX = {Home.GPU: 32_768, Home.PARTLY: 16_384, Home.CPU: 8_192}
+"""Longer ones are for people who ask for them: they cost memory, and the time to read that much."""
+ROUND_N_CTX = 1024
+TYPES = (CacheType.F16, CacheType.Q8_0, CacheType.Q4_0)
+"""From the best on. q8_0 is the compact one: next to no loss; q4_0 only where nothing else fits."""
+EVIDENT_SHARE = 2
+"""What is guessed to take less than one in this many of the free bytes needs no plan to be known to fit."""
+
+
+def choose_settings(info: ModelInfo, settings: LoadSettings, measure: Measure) -> Choice:
+    """The choice for one model; what it does not choose is taken from ``settings``.
+
+    ``measure`` is asked some ten to thirty times; it raises EngineError for a load that is impossible, and this raises
+    what it raises where every load is.
+    """
+    types = _possible_types(info)
+    settings = replace(settings, flash_attn=FlashAttention.AUTO, n_gpu_layers=GpuLayers.AUTO)
+    short = min(SHORT_N_CTX, info.n_ctx_train or SHORT_N_CTX)
+    start = _first_that_fits(settings, short, types, measure)
+    if start is None:
+        smallest, plan = _smallest(settings, min(short, SHORTEST_N_CTX), types, measure)
+        return _choice(info, replace(smallest, n_gpu_layers=plan.n_gpu_layers), plan, fits=False)
+    fixed, plan = start
+    plan_of = _leaving_margin(measure)
+    sensible = min(SENSIBLE_N_CTX[_home(info, plan)], info.n_ctx_train or short)
+    longest = largest_n_ctx(fixed, sensible, plan_of)
+    if longest is not None and longest > plan.n_ctx:
+        fixed = replace(fixed, n_ctx=_rounded(longest, sensible))
+    for kind in types:
+        better = _with(fixed, fixed.n_ctx or short, kind)
+        found = plan_of(better)
+        if found is not None and found.fits:
+            return _choice(info, better, measure(better), fits=True)
+    return _choice(info, fixed, measure(fixed), fits=True)
+
+
+def evident_defaults(info: ModelInfo, settings: LoadSettings, devices: Sequence[Device]) -> Defaults | None:
+    """What `choose_settings` would choose, where the header and the free memory tell it; None where it takes plans."""
+    if info.n_ctx_train <= 0:
+        return None
+    gpus = [device for device in devices if device.kind not in ("cpu", "accel")]
+    hosts = [device for device in devices if device.kind == "cpu"]
+    if len(gpus) > 1 or any(device.kind != "gpu" for device in gpus) or not hosts:
+        return None
+    home, device = (Home.GPU, gpus[0]) if gpus else (Home.CPU, hosts[0])
+    n_ctx = min(SENSIBLE_N_CTX[home], info.n_ctx_train)
+    settings = replace(settings, flash_attn=FlashAttention.AUTO, n_gpu_layers=GpuLayers.AUTO)
+    settings = _with(settings, n_ctx, _possible_types(info)[0])
+    if rough_bytes(info, settings) * EVIDENT_SHARE > device.free_bytes:
+        return None
+    n_gpu = info.n_layer + 1 if gpus else 0
+    return Defaults(settings, _fitting_reasons(info, settings, _Place(home, n_gpu, n_ctx, has_gpu=bool(gpus))))
+
+
+def margin_bytes(total_bytes: int) -> int:
+    """What a device keeps free beside a chosen plan."""
+    return min(MARGIN_BYTES_MAX, total_bytes // MARGIN_SHARE)
+
+
+def _first_that_fits(
+    settings: LoadSettings, short: int, types: tuple[CacheType, ...], measure: Measure
+) -> tuple[LoadSettings, MemoryPlan] | None:
+    """Layers beside a short context in compact types; with less of both only where that does not fit at all."""
+    compact, smallest = types[min(1, len(types) - 1)], types[-1]
+    half, shortest = max(1, min(short, 2 * SHORTEST_N_CTX)), max(1, min(short, SHORTEST_N_CTX))
+    plan_of = _leaving_margin(measure)
+    steps = [(short, compact), (half, compact), (half, smallest), (shortest, smallest)]
+    # Some models refuse every quantized type, and say so only when they are asked.
+    steps += [(n_ctx, types[0]) for n_ctx in (short, half, shortest)]
+    for n_ctx, kind in dict.fromkeys(steps):
+        asked = _with(settings, n_ctx, kind)
+        try:
+            plan = measure(asked)
+        except EngineError:
+            continue
+        fixed = replace(asked, n_gpu_layers=plan.n_gpu_layers)
+        found = plan_of(fixed)
+        if found is not None and found.fits:
+            return fixed, plan
+    return None
+
+
+def _smallest(
+    settings: LoadSettings, n_ctx: int, types: tuple[CacheType, ...], measure: Measure
+) -> tuple[LoadSettings, MemoryPlan]:
+    """The least that the model can be loaded with; raises what ``measure`` raises for the best type."""
+    for kind in reversed(types[1:]):
+        asked = _with(settings, n_ctx, kind)
+        with contextlib.suppress(EngineError):
+            return asked, measure(asked)
+    asked = _with(settings, n_ctx, types[0])
+    return asked, measure(asked)
+
+
+def _leaving_margin(measure: Measure) -> Callable[[LoadSettings], MemoryPlan | None]:
+    """Plans in which the margin of each device is not free; None where the load is impossible."""
+
+    def plan_of(settings: LoadSettings) -> MemoryPlan | None:
+        try:
+            plan = measure(settings)
+        except EngineError:
+            return None
+        return replace(plan, devices=tuple(_without_margin(device) for device in plan.devices))
+
+    return plan_of
+
+
+def _without_margin(device: DevicePlan) -> DevicePlan:
+    if not device.planned_bytes:
+        return device
+    return replace(device, free_bytes=max(0, device.free_bytes - margin_bytes(device.total_bytes)))
+
+
+def _possible_types(info: ModelInfo) -> tuple[CacheType, ...]:
+    return tuple(kind for kind in TYPES if geometry.can_hold_heads(info, kind, kind)) or (CacheType.F16,)
+
+
+def _with(settings: LoadSettings, n_ctx: int, kind: CacheType) -> LoadSettings:
+    return replace(settings, n_ctx=n_ctx, type_k=kind, type_v=kind)
+
+
+def _rounded(n_ctx: int, sensible: int) -> int:
+    """A length that people can read, unless it is the model's own."""
+    return n_ctx if n_ctx == sensible or n_ctx < 2 * ROUND_N_CTX else n_ctx // ROUND_N_CTX * ROUND_N_CTX
+
+
+def _home(info: ModelInfo, plan: MemoryPlan) -> Home:
+    if plan.n_gpu_layers == 0:
+        return Home.CPU
+    # The output layer counts as one.
+    return Home.GPU if plan.n_gpu_layers > info.n_layer else Home.PARTLY
+
+
+def _choice(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, *, fits: bool) -> Choice:
+    home = _home(info, plan)
+    return Choice(settings, plan, home, info.n_layer + 1, fits, _reasons(info, settings, plan, home, fits))
+
+
+def _reasons(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, home: Home, fits: bool) -> tuple[str, ...]:
+    if not fits:
+        missing = max(
+            device.planned_bytes - device.free_bytes + margin_bytes(device.total_bytes) for device in plan.devices
+        )
+        return (f"Even with the shortest context {gibibytes(missing)} of memory are missing: choose a smaller file.",)
+    has_gpu = any(device.name != HOST for device in plan.devices)
+    place = _Place(home, plan.n_gpu_layers, settings.n_ctx or plan.n_ctx, has_gpu=has_gpu)
+    return _fitting_reasons(info, settings, place)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a model's layers lie, and how many cells there are."""
+
+    home: Home
+    n_gpu_layers: int
+    n_ctx: int
+    has_gpu: bool
+
+
+def _fitting_reasons(info: ModelInfo, settings: LoadSettings, place: _Place) -> tuple[str, ...]:
+    layers = {
+        Home.GPU: f"All {info.n_layer + 1} layers fit on the GPU.",
+        Home.PARTLY: f"{place.n_gpu_layers} of {info.n_layer + 1} layers fit on the GPU; the processor computes the "
+        "others, which is slower.",
+        Home.CPU: "No layer fits on the GPU, so the processor computes."
+        if place.has_gpu
+        else "The processor computes: there is no GPU.",
+    }[place.home]
+    n_ctx = place.n_ctx
+    if n_ctx >= info.n_ctx_train > 0:
+        context = f"The context window of {n_ctx:,} tokens is all that the model was trained for."
+    elif n_ctx >= SENSIBLE_N_CTX[place.home]:
+        context = f"A context window of {n_ctx:,} tokens is long enough for most chats; more can be asked for."
+    else:
+        context = f"A context window of {n_ctx:,} tokens is what the free memory has room for."
+    reasons = [layers, context]
+    if settings.type_k is not CacheType.F16:
+        reasons.append(f"K and V in {settings.type_k.value} leave room for that; f16 would not.")
+    return tuple(reasons)

@@ -1,0 +1,101 @@
+"""Refuses settings that llama.cpp could not load a model with, before anything is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import Notice, NoticeCode
+from engine.api.settings import FlashAttention, LoadSettings, PolicySettings, checked
+from engine.cache import window
+from engine.cache.memory import MemoryKind
+from engine.models import geometry
+from engine.models.gguf import ModelInfo
+
+WITHOUT_FLASH_ATTENTION = frozenset({"grok"})
+"""Architectures whose flash attention llama.cpp switches off, whatever is asked."""
+_WITH_EQUAL_TYPES = frozenset({"deepseek4"})
+"""Architectures beside MLA that llama.cpp gives one cache for K and V."""
+
+
+def check_load(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
+    """The settings as they can be loaded, and a notice for each one that had to change.
+
+    Raises EngineError(SETTING_INVALID), with the way out, for what llama.cpp would refuse or crash on. An automatic
+    flash attention beside a quantized V is fine: llama.cpp then turns it on.
+    """
+    settings = checked(settings)
+    if settings.n_ctx is None and info.n_ctx_train <= 0:
+        raise _refused("This model doesn't say how long a text it was trained for: set a context window.", settings)
+    _check_types(info, settings)
+    return _clamped(info, settings)
+
+
+def check_policy_of_model(info: ModelInfo, load: LoadSettings, policy: PolicySettings) -> None:
+    """Refuse a policy that the model's memory or the context window rules out; raises EngineError(SETTING_INVALID).
+
+    Asked before a load, of the header; asked again of the context that was made, which may know better.
+    """
+    kind = MemoryKind.ATTENTION
+    if info.recurrent_layers:
+        kind = MemoryKind.RECURRENT if info.is_recurrent else MemoryKind.HYBRID
+    n_ctx = load.n_ctx or info.n_ctx_train
+    if n_ctx > 0:
+        window.check_policy(checked(policy), kind, geometry.n_cells(n_ctx))
+
+
+def types_must_match(info: ModelInfo) -> bool:
+    """Whether llama.cpp keeps this model's K and V as one."""
+    return info.is_mla or info.architecture in _WITH_EQUAL_TYPES
+
+
+def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
+    type_k, type_v = settings.type_k, settings.type_v
+    if types_must_match(info) and type_k is not type_v:
+        raise _refused(
+            f"This model keeps K and V as one, so their types can't differ: use {type_k} or {type_v} for both.",
+            settings,
+        )
+    for name, cache_type, sizes in (
+        ("K", type_k, [layer.head_size_k for layer in info.layers]),
+        ("V", type_v, [layer.head_size_v for layer in info.layers]),
+    ):
+        block = geometry.block_size(cache_type)
+        unfit = next((size for size in sizes if size % block), None)
+        if unfit is not None:
+            raise _refused(
+                f"{cache_type} can't store this model's {name}: its blocks of {block} don't divide the head size "
+                f"{unfit}. Use f16, bf16 or f32 for {name}.",
+                settings,
+            )
+    if not type_v.is_quantized:
+        return
+    if info.architecture in WITHOUT_FLASH_ATTENTION:
+        raise _refused(f"This model runs without flash attention, and V in {type_v} needs it: use f16 for V.", settings)
+    if settings.flash_attn is FlashAttention.OFF:
+        raise _refused(
+            f"V in {type_v} needs flash attention: set flash attention to auto or on, or use f16 for V.", settings
+        )
+
+
+def _clamped(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
+    """A batch fits the context, and a micro-batch the batch; what nobody asked for is no news."""
+    n_batch = min(settings.n_batch, settings.n_ctx or info.n_ctx_train)
+    n_ubatch = min(settings.n_ubatch, n_batch)
+    notices = []
+    if n_batch != settings.n_batch != LoadSettings.n_batch:
+        notices.append(_adjusted(f"Batches have {n_batch} tokens, not {settings.n_batch}: no more fit the context."))
+    elif n_ubatch != settings.n_ubatch != LoadSettings.n_ubatch:
+        notices.append(
+            _adjusted(f"Micro-batches have {n_ubatch} tokens, not {settings.n_ubatch}: no more fit a batch.")
+        )
+    return dataclasses.replace(settings, n_batch=n_batch, n_ubatch=n_ubatch), tuple(notices)
+
+
+def _adjusted(message: str) -> Notice:
+    return Notice(NoticeCode.SETTING_ADJUSTED, message)
+
+
+def _refused(message: str, settings: LoadSettings) -> EngineError:
+    cache = f"n_ctx={settings.n_ctx} type_k={settings.type_k} type_v={settings.type_v} flash_attn={settings.flash_attn}"
+    return EngineError(ErrorCode.SETTING_INVALID, message, cache)

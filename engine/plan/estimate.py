@@ -1,0 +1,20 @@
+"""A guess from the header alone at what a load takes: quick, and only good for telling clear cases from close ones."""
+
+from __future__ import annotations
+
+from engine.api.settings import LoadSettings
+from engine.models import geometry
+from engine.models.gguf import ModelInfo
+
+COMPUTE_SHARE = 10
+"""A tenth more for compute and output buffers."""
+
+
+def rough_bytes(info: ModelInfo, settings: LoadSettings) -> int:
+    """Weights, K and V, and something for compute; without K and V where a type can't hold the model's heads."""
+    kv = 0
+    if geometry.can_hold_heads(info, settings.type_k, settings.type_v) and (settings.n_ctx or info.n_ctx_train) > 0:
+        shape = geometry.CacheShape(settings.n_ctx, settings.type_k, settings.type_v, settings.swa_full)
+        kv = geometry.kv_bytes(info, shape).total
+    together = info.size_bytes + kv + geometry.recurrent_bytes(info)
+    return together + together // COMPUTE_SHARE

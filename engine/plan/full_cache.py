@@ -1,0 +1,134 @@
+"""What can be done when the cache is full, and what each way on costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from engine.api.facts import CacheUsage, ModelFacts
+from engine.api.plan import MemoryPlan
+from engine.api.settings import CacheType, FlashAttention, LoadSettings, Policy
+
+GROWTH = 2
+"""A larger context has so many times the cells, but not more than the model was trained for."""
+RECOMPUTE_SHARE = 2
+"""The policy recompute evaluates the newer half of the window again."""
+
+
+class Way(StrEnum):
+    """A way on."""
+
+    SLIDE = "slide"
+    RECOMPUTE = "recompute"
+    LARGER = "larger"
+    SMALLER_TYPE = "smaller_type"
+
+
+class Obstacle(StrEnum):
+    """Why a way is closed."""
+
+    MEMORY_KIND = "memory_kind"
+    """The model's memory can't give single tokens up."""
+    TRAINED_LENGTH = "trained_length"
+    """The context is as long as the texts the model was trained on."""
+    NO_KV = "no_kv"
+    """There is nothing that a smaller type of K and V would make smaller."""
+    NO_SMALLER_TYPE = "no_smaller_type"
+    DOES_NOT_FIT = "does_not_fit"
+    REFUSED = "refused"
+    """`refusal` says why."""
+
+
+@dataclass(frozen=True)
+class WayOn:
+    """``load`` are the settings to load with, ``policy`` the one to follow; None: as they are.
+
+    ``extra_bytes`` are needed beside what is allocated now, ``seconds`` pass until the answer goes on; None: unknown.
+    """
+
+    way: Way
+    load: LoadSettings | None = None
+    policy: Policy | None = None
+    n_ctx: int | None = None
+    extra_bytes: int | None = 0
+    seconds: float | None = 0.0
+    obstacle: Obstacle | None = None
+    refusal: str = ""
+
+
+def loads_to_plan(facts: ModelFacts) -> dict[Way, LoadSettings]:
+    """The loads whose plans `ways_on` needs."""
+    n_ctx = facts.n_ctx * GROWTH
+    if facts.n_ctx_train > 0 and not _is_stretched(facts.settings):
+        n_ctx = min(n_ctx, facts.n_ctx_train)
+    loads = {Way.LARGER: replace(facts.settings, n_ctx=n_ctx)}
+    kind = _smaller_type(facts)
+    if kind is not None:
+        flash = facts.settings.flash_attn
+        flash = FlashAttention.AUTO if flash is FlashAttention.OFF else flash
+        loads[Way.SMALLER_TYPE] = replace(facts.settings, n_ctx=n_ctx, type_k=kind, type_v=kind, flash_attn=flash)
+    if facts.n_ctx >= facts.n_ctx_train > 0 and not _is_stretched(facts.settings):
+        return {}
+    return loads
+
+
+def ways_on(
+    facts: ModelFacts,
+    usage: CacheUsage | None,
+    read_tps: float | None,
+    plans: Mapping[Way, MemoryPlan | str],
+) -> tuple[WayOn, ...]:
+    """Every way with its price. ``plans``: the plan of each of `loads_to_plan`, or the sentence it was refused with."""
+    loads = loads_to_plan(facts)
+    ways = [_policy_way(facts, Way.SLIDE, Policy.SINKS, 0.0)]
+    n_again = (usage.n_used if usage is not None else facts.n_ctx) // RECOMPUTE_SHARE
+    ways.append(_policy_way(facts, Way.RECOMPUTE, Policy.RECOMPUTE, n_again / read_tps if read_tps else None))
+    for way in (Way.LARGER, Way.SMALLER_TYPE):
+        if way in loads:
+            ways.append(_load_way(facts, way, loads[way], plans.get(way), reload_seconds(facts, usage, read_tps)))
+        elif way is Way.SMALLER_TYPE and _smaller_type(facts) is None:
+            obstacle = Obstacle.NO_SMALLER_TYPE if facts.kv_bytes_per_token > 0 else Obstacle.NO_KV
+            ways.append(WayOn(way, obstacle=obstacle))
+        else:
+            ways.append(WayOn(way, obstacle=Obstacle.TRAINED_LENGTH))
+    return tuple(ways)
+
+
+def _policy_way(facts: ModelFacts, way: Way, policy: Policy, seconds: float | None) -> WayOn:
+    obstacle = None if policy in facts.policies else Obstacle.MEMORY_KIND
+    return WayOn(way, policy=policy, seconds=seconds, obstacle=obstacle)
+
+
+def _load_way(
+    facts: ModelFacts, way: Way, load: LoadSettings, plan: MemoryPlan | str | None, seconds: float | None
+) -> WayOn:
+    if isinstance(plan, str):
+        return WayOn(way, load, obstacle=Obstacle.REFUSED, refusal=plan)
+    if plan is None:
+        return WayOn(way, load, n_ctx=load.n_ctx, extra_bytes=None, seconds=seconds)
+    held = sum(device.total_bytes for device in facts.devices)
+    obstacle = None if plan.fits else Obstacle.DOES_NOT_FIT
+    return WayOn(way, load, n_ctx=plan.n_ctx, extra_bytes=plan.total_bytes - held, seconds=seconds, obstacle=obstacle)
+
+
+def reload_seconds(facts: ModelFacts, usage: CacheUsage | None, read_tps: float | None) -> float | None:
+    """How long a load and reading the chat again take, by how long they took; None where that was not measured."""
+    if facts.load_ms is None or (usage is not None and read_tps is None):
+        return None
+    n_tokens = usage.n_used if usage is not None else 0
+    return facts.load_ms / 1000 + n_tokens / (read_tps or 1.0)
+
+
+def _smaller_type(facts: ModelFacts) -> CacheType | None:
+    """About half of what the larger of K and V takes now; None where there is none, or no K and V."""
+    if facts.kv_bytes_per_token <= 0:
+        return None
+    types = (facts.settings.type_k, facts.settings.type_v)
+    if not all(kind.is_quantized for kind in types):
+        return CacheType.Q8_0
+    return CacheType.Q4_0 if CacheType.Q8_0 in types else None
+
+
+def _is_stretched(settings: LoadSettings) -> bool:
+    return settings.rope_scaling is not None or settings.rope_freq_scale is not None

@@ -1,0 +1,52 @@
+"""Refuses a context that this machine's memory can't hold, before llama.cpp tries."""
+
+from __future__ import annotations
+
+import psutil
+
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.settings import LoadSettings
+from engine.api.wording import gibibytes
+from engine.models.geometry import CacheShape, kv_bytes, recurrent_bytes
+from engine.models.gguf import ModelInfo
+
+BYTES_PER_CELL = 64
+"""What llama.cpp keeps for a cell beside K and V, also when it only measures."""
+BOOKKEEPING_SHARE = 16
+"""That may take a sixteenth of the RAM that is available."""
+
+
+def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
+    """Refuse a context whose bookkeeping alone would not fit this machine; raises EngineError(OUT_OF_MEMORY)."""
+    n_ctx = settings.n_ctx or info.n_ctx_train
+    available = psutil.virtual_memory().available
+    if n_ctx * BYTES_PER_CELL > available // BOOKKEEPING_SHARE:
+        needed = kv_bytes(info, _shape(info, settings)).total
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"A context window of {n_ctx:,} tokens needs {gibibytes(needed)} for K and V: make it smaller.",
+            f"{available} bytes of RAM are available",
+        )
+
+
+def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
+    """Refuse a cache that can't lie in this machine's memory: the system would end the process in mid-load.
+
+    Raises EngineError(OUT_OF_MEMORY).
+    """
+    require_countable(info, settings)
+    shape = _shape(info, settings)
+    needed = kv_bytes(info, shape).total + recurrent_bytes(info)
+    memory = psutil.virtual_memory()
+    if settings.n_gpu_layers == 0 and needed > memory.available:
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"A context window of {shape.n_ctx:,} tokens needs {gibibytes(needed)} for K and V, and "
+            f"{gibibytes(memory.available)} are free: make it smaller, or choose q8_0 or q4_0 for K and V.",
+            f"kv {needed} bytes, available {memory.available}, total {memory.total}",
+        )
+
+
+def _shape(info: ModelInfo, settings: LoadSettings) -> CacheShape:
+    n_ctx = settings.n_ctx or info.n_ctx_train
+    return CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full, n_ubatch=settings.n_ubatch)

@@ -1,0 +1,287 @@
+"""Chats that are not in the context, kept warm: snapshots in RAM, and behind them on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.api.facts import ChatTier, Tier
+from engine.api.settings import TierSettings
+from engine.cache.memory import MemoryTraits
+from engine.cache.sequence import TokenSequence
+from engine.cache.snapshot import Outline, Snapshot
+from engine.snapshots import file as snapshot_file
+from engine.snapshots.file import SnapshotUnusable
+from engine.snapshots.folder import SnapshotFolder, StoredSnapshot
+
+TAIL_TOKENS = 256
+"""A snapshot whose chat went on otherwise is kept beside the new one if it has this many tokens of its own."""
+RESTORE_GAIN = 32
+"""Fewer tokens than this are evaluated sooner than a snapshot is restored."""
+RESTORE_SHARE = 16
+"""No more than this many times the tokens that are wanted are restored and cut away again."""
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+@dataclass(eq=False)
+class Kept:
+    """A snapshot in RAM."""
+
+    chat_id: str
+    binding: str
+    snapshot: Snapshot
+    is_written: bool = False
+    """Whether that has been tried."""
+    is_stored: bool = False
+
+    @property
+    def outline(self) -> Outline:
+        return self.snapshot.outline
+
+    @property
+    def n_bytes(self) -> int:
+        return self.snapshot.n_bytes
+
+
+@dataclass(frozen=True)
+class Found:
+    """A snapshot in RAM or on disk that a prompt could use."""
+
+    chat_id: str
+    where: Kept | StoredSnapshot
+
+
+class Tiers:
+    """Snapshots of chats under the budgets of ``settings``; without a folder, in RAM only.
+
+    Only what is bound to the present ``binding`` can be found. What was kept first leaves RAM first, before its time
+    where ``spare_ram`` says that this machine lacks bytes; what was used last stays longest on disk. A snapshot
+    that is larger than the budget for RAM is there only until it is on disk.
+    """
+
+    def __init__(
+        self,
+        settings: TierSettings,
+        folder: SnapshotFolder | None,
+        spare_ram: Callable[[], int],
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._spare_ram = spare_ram
+        self._binding = ""
+        self._kept: list[Kept] = []
+        self._stored: list[StoredSnapshot] = []
+
+    @property
+    def ram_budget_bytes(self) -> int:
+        return self._settings.ram_mib * MIB
+
+    @property
+    def disk_budget_bytes(self) -> int:
+        return self._settings.disk_gib * GIB if self._folder is not None and self._folder.is_usable else 0
+
+    def set_budgets(self, settings: TierSettings) -> None:
+        """Take new budgets, and give up what is beyond them."""
+        self._settings = settings
+        self._make_room(0)
+        if self._folder is not None:
+            self._folder.make_room(self.disk_budget_bytes)
+        self.bind(self._binding)
+
+    def bind(self, binding: str) -> None:
+        """Work with the snapshots of this binding; "" of none."""
+        self._binding = binding
+        self._stored = self._folder.stored(binding) if self._folder is not None and binding else []
+
+    # Keeping
+
+    def can_keep(self, n_bytes: int) -> bool:
+        """Whether a snapshot of so many bytes has a place, in RAM or on disk, and memory for the copy."""
+        is_within = n_bytes <= max(self.ram_budget_bytes, self.disk_budget_bytes)
+        return is_within and n_bytes <= self._spare_ram() + _n_bytes(self._kept)
+
+    def make_way(self, chat_id: str, sequence: TokenSequence, n_bytes: int) -> list[Kept]:
+        """Take out of RAM what a snapshot of this chat and size makes needless or leaves no place for; what that was.
+
+        Done before the copy is made, so that its memory is there for it.
+        """
+        before = self._kept
+        self._kept = [
+            kept
+            for kept in before
+            if kept.chat_id != chat_id
+            or kept.binding != self._binding
+            or kept.outline.n_beyond(sequence) >= TAIL_TOKENS
+        ]
+        self._make_room(n_bytes, _n_bytes(before) - _n_bytes(self._kept))
+        return [kept for kept in before if kept not in self._kept]
+
+    def keep(self, chat_id: str, snapshot: Snapshot) -> Kept:
+        """Keep a snapshot in RAM, for which ``make_way`` has made room."""
+        kept = Kept(chat_id, self._binding, snapshot)
+        self._kept.append(kept)
+        self._make_room(0)
+        return kept
+
+    def holds(self, where: Kept | StoredSnapshot) -> bool:
+        """Whether a snapshot is still there, in RAM or on disk."""
+        if isinstance(where, Kept):
+            return where in self._kept or where.is_stored
+        return any(stored.path == where.path for stored in self._stored)
+
+    def relieve(self) -> None:
+        """Give RAM back if this machine is short of it."""
+        self._make_room(0)
+
+    @property
+    def is_in_ram(self) -> bool:
+        """Whether anything is kept in RAM."""
+        return bool(self._kept)
+
+    def _make_room(self, n_new: int, n_given_up: int = 0) -> None:
+        """Take out of RAM until ``n_new`` bytes more are within the budget and within what this machine can spare.
+
+        ``n_given_up``: bytes that were taken out a moment ago, which the machine does not know of yet.
+        """
+        budget, waiting = self.ram_budget_bytes, self._waiting_for_disk(n_new)
+        before = self._kept
+        self._kept = [kept for kept in before if kept.n_bytes <= budget or kept is waiting]
+        n_given_up += _n_bytes(before) - _n_bytes(self._kept)
+        n_over = sum(size for size in (n_new, *(kept.n_bytes for kept in self._kept)) if size <= budget) - budget
+        n_short = n_new - n_given_up - self._spare_ram() if self._kept else 0
+        # What is on disk too is not lost; of the rest, what was kept last is missed first.
+        for kept in sorted(self._kept, key=lambda kept: not kept.is_stored):
+            if n_short > 0 or (n_over > 0 and kept is not waiting):
+                self._kept.remove(kept)
+                n_over -= kept.n_bytes
+                n_short -= kept.n_bytes
+
+    def _waiting_for_disk(self, n_new: int) -> Kept | None:
+        """The one snapshot that may be in RAM although it is larger than the budget: the latest one."""
+        large = [kept for kept in self._kept if kept.n_bytes > self.ram_budget_bytes]
+        if not large or n_new > self.ram_budget_bytes:
+            return None
+        latest = large[-1]
+        return latest if latest.n_bytes <= self.disk_budget_bytes and not latest.is_written else None
+
+    def write_behind(self) -> Iterator[None]:
+        """Write what is only in RAM to disk, the newest first; pauses often, and may be left at any pause."""
+        if self._folder is None or not self.disk_budget_bytes:
+            return
+        for kept in reversed(self._kept.copy()):
+            if kept.is_written or kept not in self._kept:
+                continue
+            stored = yield from self._folder.write(kept.chat_id, kept.binding, kept.snapshot, self.disk_budget_bytes)
+            # Also where it failed: on a full disk it would fail again and again.
+            kept.is_written, kept.is_stored = True, stored is not None
+            if stored is not None and kept.binding == self._binding:
+                self._note_stored(stored)
+        self._make_room(0)
+
+    def _note_stored(self, stored: StoredSnapshot) -> None:
+        assert self._folder is not None
+        others = []
+        for other in self._stored:
+            if other.path == stored.path or not other.path.exists():
+                continue
+            sequence = stored.head.outline.sequence
+            if other.head.chat_id == stored.head.chat_id and other.head.outline.n_beyond(sequence) < TAIL_TOKENS:
+                self._folder.delete(other.path)
+            else:
+                others.append(other)
+        self._stored = [stored, *others]
+
+    # Finding
+
+    def find(self, tokens: Sequence[int], traits: MemoryTraits, n_here: int) -> Found | None:
+        """The snapshot of which a prompt could use the most, where that is well beyond ``n_here``; RAM before disk."""
+        best, n_best = None, n_here + RESTORE_GAIN - 1
+        for found, outline in self._candidates():
+            n_usable = outline.n_usable(tokens, traits)
+            if n_usable > n_best and (n_usable - n_here) * RESTORE_SHARE >= outline.sequence.n_cached:
+                best, n_best = found, n_usable
+        return best
+
+    def _candidates(self) -> Iterator[tuple[Found, Outline]]:
+        for kept in reversed(self._kept):
+            if kept.binding == self._binding:
+                yield Found(kept.chat_id, kept), kept.outline
+        for stored in self._stored:
+            yield Found(stored.head.chat_id, stored), stored.head.outline
+
+    def read(self, found: Found, is_unwanted: Callable[[], bool]) -> Snapshot | None:
+        """The snapshot itself; None if there is no memory for it, or if its file turns out damaged, which then goes."""
+        if isinstance(found.where, Kept):
+            return found.where.snapshot
+        assert self._folder is not None
+        try:
+            snapshot = snapshot_file.read_snapshot(found.where.path, found.where.head, is_unwanted)
+        except SnapshotUnusable:
+            if not is_unwanted():
+                self.drop(found)
+            return None
+        except MemoryError:
+            return None
+        self._folder.touch(found.where.path)
+        return snapshot
+
+    # Forgetting
+
+    def drop(self, found: Found) -> None:
+        """Forget one snapshot."""
+        where = found.where
+        if isinstance(where, Kept):
+            self._kept = [kept for kept in self._kept if kept is not where]
+            return
+        assert self._folder is not None
+        self._folder.delete(where.path)
+        self._stored = [stored for stored in self._stored if stored.path != where.path]
+
+    def forget(self, chat_id: str) -> None:
+        """Delete every snapshot of a chat, whatever it is bound to."""
+        self._kept = [kept for kept in self._kept if kept.chat_id != chat_id]
+        self._stored = [stored for stored in self._stored if stored.head.chat_id != chat_id]
+        if self._folder is not None:
+            self._folder.delete_chat(chat_id)
+
+    def forget_others(self, chat_ids: Collection[str]) -> None:
+        """Delete the snapshots of every chat but these, whatever they are bound to."""
+        known = frozenset(chat_ids)
+        self._kept = [kept for kept in self._kept if kept.chat_id in known]
+        self._stored = [stored for stored in self._stored if stored.head.chat_id in known]
+        if self._folder is not None:
+            self._folder.delete_others(known)
+
+    def forget_all(self) -> None:
+        """Delete every snapshot."""
+        self._kept, self._stored = [], []
+        if self._folder is not None:
+            self._folder.delete_all()
+
+    # Telling
+
+    def chats(self) -> dict[str, ChatTier]:
+        """Where each chat of this binding lies, and its bytes there: in RAM if it is in both."""
+        found: dict[str, ChatTier] = {}
+        for stored in self._stored:
+            head = stored.head
+            _add(found, ChatTier(head.chat_id, Tier.DISK, head.n_bytes, head.outline.sequence.n_cached, True))
+        for kept in self._kept:
+            if kept.binding == self._binding:
+                n_bytes, n_cached = kept.snapshot.n_bytes, kept.outline.sequence.n_cached
+                _add(found, ChatTier(kept.chat_id, Tier.RAM, n_bytes, n_cached, kept.is_stored))
+        return found
+
+
+def _n_bytes(snapshots: Sequence[Kept]) -> int:
+    return sum(kept.n_bytes for kept in snapshots)
+
+
+def _add(found: dict[str, ChatTier], one: ChatTier) -> None:
+    """Bytes add up within a tier; a chat's tokens are those of its longest snapshot."""
+    other = found.get(one.chat_id)
+    if other is not None and other.tier is one.tier:
+        n_bytes, n_tokens = one.n_bytes + other.n_bytes, max(one.n_tokens, other.n_tokens)
+        one = ChatTier(one.chat_id, one.tier, n_bytes, n_tokens, one.is_stored and other.is_stored)
+    found[one.chat_id] = one

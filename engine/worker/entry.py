@@ -1,0 +1,178 @@
+"""The engine process's entry: quiets native code, then answers commands from the pipe one after the other."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import faulthandler
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing import connection
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Protocol
+
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.messages import Cancel, Command, Event, Failed, Shutdown
+from engine.api.options import EngineOptions
+from engine.native.importing import loading_library
+
+IDLE_S = 1.0
+"""Nothing was asked for so long: there is time for what nobody waits for."""
+MEMORY_LOOK_S = 5.0
+"""How often an idle engine that keeps chats in RAM looks whether other programs need it."""
+LOG_BYTES_MAX = 4 << 20
+"""A log larger than this is moved aside when a process starts."""
+
+
+class Inbox:
+    """Commands from the pipe, in order; Stop and Shutdown are seen while another command is being carried out."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._waiting: collections.deque[Command] = collections.deque()
+        self._cancelled: set[int | None] = set()
+        self.is_closing = False
+
+    def next(self) -> Command | None:
+        """The next command, waiting for it; None once the process should end."""
+        # What still waits when the process should end is carried out too: it finds itself cancelled, and is answered.
+        while not self._waiting:
+            if self.is_closing:
+                return None
+            self._take(wait=True)
+        return self._waiting.popleft()
+
+    def is_quiet(self, seconds: float) -> bool:
+        """Whether nothing is asked for so long; a command ends the wait."""
+        with contextlib.suppress(EOFError, OSError):
+            return not (self._waiting or self.is_closing or self._pipe.poll(seconds))
+        return False
+
+    def is_cancelled(self, request_id: int) -> bool:
+        """Whether a request should stop now; looks into the pipe."""
+        self._take(wait=False)
+        return self.is_closing or request_id in self._cancelled
+
+    def forget(self, command: Command) -> None:
+        """A request was answered: a late Stop for it means nothing."""
+        self._cancelled.discard(getattr(command, "request_id", None))
+
+    def _take(self, *, wait: bool) -> None:
+        try:
+            # What comes after Shutdown is for nobody.
+            while not self.is_closing and self._pipe.poll(None if wait and not self._waiting else 0):
+                command = self._pipe.recv()
+                if isinstance(command, Shutdown):
+                    self.is_closing = True
+                elif isinstance(command, Cancel):
+                    self._cancelled.add(command.request_id)
+                else:
+                    self._waiting.append(command)
+        except (EOFError, OSError):
+            # The client is gone, and with it every reason to go on.
+            self.is_closing = True
+
+
+def set_environment(options: EngineOptions) -> None:
+    """Environment variables that llama.cpp and OpenMP read once, when they are loaded."""
+    # An abort would start a debugger to print a backtrace.
+    os.environ["GGML_NO_BACKTRACE"] = "1"
+    # Threads that spin while other programs need the cores are slower than one thread alone.
+    os.environ.setdefault("GOMP_SPINCOUNT", str(options.gomp_spin_count))
+
+
+def prepare_process(options: EngineOptions) -> None:
+    """What must be in place before llama.cpp is imported: its environment, and where it prints."""
+    set_environment(options)
+    with contextlib.suppress(OSError):
+        log_path = Path(options.log_path)
+        log_path.parent.mkdir(parents=True, exist_ok=True)
+        if log_path.exists() and log_path.stat().st_size > LOG_BYTES_MAX:
+            log_path.replace(log_path.with_suffix(".old.log"))
+        descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        # Native code prints to both; a window has neither, and a command line's own output must stay clean.
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        os.close(descriptor)
+
+
+def run(pipe: Connection, options: EngineOptions) -> None:
+    """Answer commands until Shutdown, or until the client is gone."""
+    prepare_process(options)
+    _prepare_for_the_worst()
+    inbox = Inbox(pipe)
+
+    def emit(event: Event) -> None:
+        # A client that went away is noticed by the inbox.
+        with contextlib.suppress(OSError):
+            pipe.send(event)
+
+    try:
+        # Not before prepare_process: this is what imports llama.cpp.
+        with loading_library():
+            from engine.worker.session import Session
+
+            session = Session(options, emit, inbox.is_cancelled)
+    except EngineError as error:
+        emit(Failed(None, error.code, error.message, error.detail))
+        sys.exit(1)
+    while (command := inbox.next()) is not None:
+        answer(session.carry_out, command, emit)
+        inbox.forget(command)
+        if inbox.is_quiet(0):
+            session.tell_tiers()
+        use_quiet_time(inbox, session)
+    session.close()
+
+
+class IdleWorker(Protocol):
+    """What a session can do while nothing is asked."""
+
+    @property
+    def holds_chats_in_ram(self) -> bool: ...
+
+    def work_idle(self, is_wanted: Callable[[], bool]) -> None: ...
+
+
+def use_quiet_time(inbox: Inbox, session: IdleWorker, first_s: float = IDLE_S, later_s: float = MEMORY_LOOK_S) -> None:
+    """Once nothing is asked for ``first_s``, and then every ``later_s`` while there is something to give back."""
+    is_quiet = inbox.is_quiet(first_s)
+    while is_quiet:
+        session.work_idle(lambda: not inbox.is_quiet(0))
+        is_quiet = session.holds_chats_in_ram and inbox.is_quiet(later_s)
+
+
+def _prepare_for_the_worst() -> None:
+    """A crash leaves a stack in the log; Ctrl+C in a terminal is for the client alone; no client, no engine."""
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), name="client-watch", daemon=True).start()
+
+
+def _end_with(client: int) -> None:
+    """The pipe shows a client that died only to who looks; native code and endless templates don't."""
+    connection.wait([client])
+    os._exit(1)
+
+
+def answer(carry_out: Callable[[Command], None], command: Command, emit: Callable[[Event], None]) -> None:
+    """Carry out one command; whatever goes wrong in it is its one answer, and the process goes on."""
+    request_id = getattr(command, "request_id", None)
+    try:
+        carry_out(command)
+    except EngineError as error:
+        emit(Failed(request_id, error.code, error.message, error.detail))
+    except MemoryError:
+        message = "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."
+        emit(Failed(request_id, ErrorCode.OUT_OF_MEMORY, message))
+    except Exception as error:  # noqa: BLE001 - the last line of defence: one request fails, the engine lives
+        message = "Something went wrong inside Kvasir. Your text is safe; try again."
+        emit(Failed(request_id, ErrorCode.INTERNAL, message, f"{error!r}\n{traceback.format_exc()}"))

@@ -1,0 +1,122 @@
+"""A loaded model with everything that works on it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import secrets
+import time
+
+from engine.api.chat import Message, Prompt
+from engine.api.facts import CacheUsage, SpanState
+from engine.api.settings import LoadSettings
+from engine.cache.manager import CacheManager
+from engine.cache.usage import n_until_eviction, spans
+from engine.models.geometry import CacheShape, layer_bytes_per_token, layer_cells
+from engine.models.gguf import ModelInfo
+from engine.native.backend import NativeContext, NativeModel
+from engine.native.report import read_context
+from engine.snapshots.active_chat import ActiveChat
+from engine.snapshots.fingerprint import binding, model_digest
+from engine.snapshots.tiers import Tiers
+from engine.text.prompt import build_prompt
+from engine.text.template import ChatTemplate, load_template
+
+GPU_CHUNK_S = 0.15
+"""A decode on a GPU can't be interrupted: prompts go there in chunks that take about this long."""
+GPU_PROBE_TOKENS = 64
+GPU_CHUNK_MIN = 4
+
+
+class LoadedModel:
+    """A model, its context, the manager of its cache and the chat that is in it."""
+
+    def __init__(
+        self, info: ModelInfo, settings: LoadSettings, model: NativeModel, context: NativeContext, tiers: Tiers
+    ) -> None:
+        self.info = info
+        self.settings = settings
+        self.model = model
+        self.context = context
+        self.template: ChatTemplate = load_template(model.vocabulary, info.chat_template)
+        self.read_tps: float | None = None
+        self.manager = CacheManager(context, feed_size=self._feed_size())
+        self.shape = CacheShape(
+            n_ctx=context.traits.n_cells,
+            type_k=settings.type_k,
+            type_v=settings.type_v,
+            n_ubatch=context.n_ubatch,
+            swa_full=settings.swa_full,
+            flash_attn=context.has_flash_attention,
+        )
+        tiers.bind(self._binding())
+        self.active = ActiveChat(self.manager, context.traits, tiers, self.used_kv_bytes)
+
+    def _feed_size(self) -> int:
+        """Tokens of a prompt evaluated in one call: a micro-batch, or what a GPU does in a fifth of a second."""
+        context = self.context
+        if not self.model.n_layer_gpu:
+            return context.n_ubatch
+        n_tokens = min(GPU_PROBE_TOKENS, context.n_ubatch)
+        started = time.perf_counter()
+        context.evaluate_blank(n_tokens)
+        rate = n_tokens / max(1e-6, time.perf_counter() - started)
+        chunk = GPU_CHUNK_MIN
+        while chunk * 2 <= min(context.n_ubatch, rate * GPU_CHUNK_S):
+            chunk *= 2
+        return chunk
+
+    def _binding(self) -> str:
+        """What snapshots of this context depend on."""
+        try:
+            model = model_digest(self.info.files)
+        except OSError:
+            # Bound to nothing that could come again.
+            model = secrets.token_hex(16)
+        return binding(
+            model,
+            self.settings,
+            importlib.metadata.version("llama-cpp-python"),
+            n_ctx=self.context.traits.n_cells,
+            rope=self.info.rope.scaling,
+            flash_attn=read_context(self.context.load_log).flash_attn,
+        )
+
+    def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False) -> Prompt:
+        """The chat's tokens; raises EngineError(TEMPLATE_FAILED)."""
+        return build_prompt(self.model.vocabulary, self.template, messages, continue_last=continue_last)
+
+    def used_kv_bytes(self, n_used: int) -> int:
+        """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""
+        settings = self.settings
+        return sum(
+            layer_bytes_per_token(layer, settings.type_k, settings.type_v)
+            * min(n_used, layer_cells(self.info, layer, self.shape))
+            for layer in self.info.layers
+        )
+
+    def usage(self, chat_id: str, n_reused: int, tokens_per_second: float | None = None) -> CacheUsage:
+        """The cache as it is, for the chat that works with it."""
+        sequence, limits, counts = self.manager.sequence, self.manager.limits, self.manager.counts
+        n_used, n_cells = sequence.n_cached, self.context.traits.n_cells
+        return CacheUsage(
+            chat_id=chat_id,
+            n_cells=n_cells,
+            n_used=n_used,
+            n_sink=min(limits.n_sink, n_used),
+            n_window=limits.n_window,
+            n_evicted=sequence.count(SpanState.EVICTED),
+            n_skipped=sequence.count(SpanState.SKIPPED),
+            n_reused=n_reused,
+            n_until_eviction=n_until_eviction(sequence, limits),
+            n_renumbered=counts.n_renumbered,
+            n_recomputed=counts.n_recomputed,
+            next_position=sequence.next_position,
+            used_bytes=self.used_kv_bytes(n_used),
+            allocated_bytes=self.used_kv_bytes(n_cells),
+            spans=spans(sequence, self.manager.turns, limits),
+            tokens_per_second=tokens_per_second,
+        )
+
+    def close(self) -> None:
+        self.context.close()
+        self.model.close()

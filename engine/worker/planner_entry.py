@@ -1,0 +1,56 @@
+"""The planner process's entry: measures one load after the other, and ends when it is asked nothing more."""
+
+from __future__ import annotations
+
+import contextlib
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.api.messages import (
+    ChooseSettings,
+    Command,
+    Event,
+    FindFit,
+    FitFound,
+    MemoryPlanned,
+    PlanMemory,
+    SettingsChosen,
+)
+from engine.api.options import EngineOptions
+from engine.native.importing import loading_library
+from engine.worker.entry import answer, prepare_process
+
+if TYPE_CHECKING:
+    from engine.native.meter import MemoryMeter
+
+
+def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
+    """Answer questions until none came for ``idle_s`` seconds, or until the client is gone."""
+    prepare_process(options)
+    meter: MemoryMeter | None = None
+
+    def emit(event: Event) -> None:
+        with contextlib.suppress(OSError):
+            pipe.send(event)
+
+    def carry_out(question: Command) -> None:
+        nonlocal meter
+        assert isinstance(question, PlanMemory)
+        if meter is None:
+            # Not before prepare_process: this is what imports llama.cpp. Its failure is this question's answer.
+            with loading_library():
+                from engine.native.meter import open_meter
+
+                meter = open_meter(options)
+        asked = Path(question.path), question.settings, question.given_back
+        if isinstance(question, FindFit):
+            emit(FitFound(question.request_id, meter.find_fit(*asked)))
+        elif isinstance(question, ChooseSettings):
+            emit(SettingsChosen(question.request_id, meter.choose(*asked)))
+        else:
+            emit(MemoryPlanned(question.request_id, meter.plan(*asked, question.policy)))
+
+    with contextlib.suppress(EOFError, OSError):
+        while pipe.poll(idle_s):
+            answer(carry_out, pipe.recv(), emit)

@@ -1,0 +1,398 @@
+"""What the engine process works with: the back ends, at most one loaded model, and the chat in its cache."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from engine import __version__
+from engine.api.chat import Message
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.installation import Installation, installation
+from engine.api.messages import (
+    BACKENDS_WITHOUT_GPU,
+    ChatTier,
+    ChatTiersChanged,
+    Command,
+    CountTokens,
+    Device,
+    DeviceMemory,
+    EngineReady,
+    Event,
+    ForgetAllChats,
+    ForgetChat,
+    ForgetOtherChats,
+    Generate,
+    LoadCancelled,
+    LoadModel,
+    LoadProgress,
+    LoadStage,
+    ModelFacts,
+    ModelLoaded,
+    Notice,
+    NoticeCode,
+    RenderStarted,
+    RestoreChat,
+    SetTierBudgets,
+    TokensCounted,
+)
+from engine.api.options import EngineOptions
+from engine.api.settings import GpuLayers, LoadSettings
+from engine.cache import window
+from engine.devices import spare_ram_bytes
+from engine.models.formula import kv_formula
+from engine.models.geometry import kv_bytes, layer_bytes_per_token
+from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
+from engine.native.backend import NativeContext, NativeModel
+from engine.native.devices import Ggml
+from engine.native.log import NativeLog
+from engine.native.meter import MemoryMeter
+from engine.plan import check, ram
+from engine.snapshots.folder import SnapshotFolder
+from engine.snapshots.tiers import Tiers
+from engine.worker.answer import Answer
+from engine.worker.loaded_model import GPU_PROBE_TOKENS, LoadedModel
+from engine.worker.restoring import restore
+
+PROGRESS_PERIOD_S = 0.05
+WARM_UP_TOKENS = 8
+BUILT_FOR_NO_GPU = {
+    Installation.CHECKOUT: (
+        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with "
+        "`make run GPU=vulkan` (or cuda, metal, hip)."
+    ),
+    Installation.PROGRAM: (
+        "Kvasir runs on the CPU alone: this package was made for no GPU. To use one, install a package of Kvasir that "
+        "is made for yours."
+    ),
+    Installation.PIP: (
+        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install llama-cpp-python again, "
+        "built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP)."
+    ),
+}
+CLOSE_WRITE_S = 2.0
+"""How long the process may go on to write what is in RAM alone before it ends; the client kills it a second later."""
+LOAD_WRITE_S = 0.5
+"""The same before another model is loaded. Nearly always there is nothing to write: an idle second was enough."""
+
+
+class Session:
+    """Carries out commands; every answer goes through ``emit``.
+
+    ``is_cancelled(request_id)`` is asked while a command runs. Raises EngineError where a request can't be done.
+    """
+
+    def __init__(
+        self, options: EngineOptions, emit: Callable[[Event], None], is_cancelled: Callable[[int], bool]
+    ) -> None:
+        self._options = options
+        self._emit = emit
+        self._is_cancelled = is_cancelled
+        self._log = NativeLog()
+        self._ggml = Ggml()
+        self._loaded: LoadedModel | None = None
+        folder = SnapshotFolder(Path(options.snapshot_folder)) if options.snapshot_folder else None
+        self._tiers = Tiers(options.tiers, folder, spare_ram_bytes)
+        self._told_tiers: tuple[ChatTier, ...] = ()
+        backends = self._ggml.load_backends(
+            excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu
+        )
+        unreachable = self._add_rpc_servers()
+        devices = self._ggml.devices()
+        emit(
+            EngineReady(
+                versions(),
+                backends.names,
+                devices,
+                backends.cpu_variant,
+                backends.cpu_variants,
+                process_id=os.getpid(),
+                without_gpu=options.without_gpu,
+            )
+        )
+        for name in backends.damaged:
+            message = f"The file {name} of Kvasir is damaged and is left out: install Kvasir again."
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
+        for message in unreachable:
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
+        if not has_gpu(devices) and not options.without_gpu:
+            # A GPU back end whose driver is not there is the normal case on most machines.
+            made_for = (*backends.names, *backends.unusable)
+            emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(made_for), self._log.tail()))
+
+    def _add_rpc_servers(self) -> list[str]:
+        failures = []
+        for endpoint in self._options.rpc_servers:
+            try:
+                self._ggml.add_rpc_server(endpoint)
+            except EngineError as error:
+                failures.append(error.message)
+        return failures
+
+    def carry_out(self, command: Command) -> None:
+        """Do what a command says."""
+        match command:
+            case LoadModel():
+                self._load(command)
+            case Generate():
+                loaded = self._require_model()
+                is_cancelled = partial(self._is_cancelled, command.request_id)
+                # Long before the answer ends, another chat is the active one.
+                Answer(loaded, command, self._emit, is_cancelled, self.tell_tiers).give()
+            case RestoreChat():
+                restore(self._require_model(), command, self._emit, partial(self._is_cancelled, command.request_id))
+            case CountTokens():
+                self._count(command)
+            case ForgetChat():
+                if self._loaded is not None and self._loaded.active.chat_id == command.chat_id:
+                    self._loaded.active.forget()
+                self._tiers.forget(command.chat_id)
+            case ForgetOtherChats():
+                if self._loaded is not None and self._loaded.active.chat_id not in command.chat_ids:
+                    self._loaded.active.forget()
+                self._tiers.forget_others(command.chat_ids)
+            case ForgetAllChats():
+                if self._loaded is not None:
+                    self._loaded.active.forget()
+                self._tiers.forget_all()
+            case SetTierBudgets():
+                self._tiers.set_budgets(command.settings)
+            case _:
+                raise EngineError(ErrorCode.INTERNAL, "The engine got a command it does not know.", repr(command))
+
+    def work_idle(self, is_wanted: Callable[[], bool]) -> None:
+        """Use the time while nothing is asked: bring to disk what would be lost, and give RAM back that others need.
+
+        Ends soon after ``is_wanted``.
+        """
+        if not is_wanted():
+            warm = self._loaded.active if self._loaded is not None else self._tiers
+            for _pause in warm.write_behind():
+                if is_wanted():
+                    break
+        self._tiers.relieve()
+        self.tell_tiers()
+
+    @property
+    def holds_chats_in_ram(self) -> bool:
+        """Whether there is something to give back, so that idle time should be used again and again."""
+        return self._tiers.is_in_ram
+
+    def tell_tiers(self) -> None:
+        """Say where chats are kept, if that has changed."""
+        tiers = self._loaded.active.chat_tiers() if self._loaded is not None else ()
+        if tiers != self._told_tiers:
+            self._told_tiers = tiers
+            self._emit(ChatTiersChanged(tiers))
+
+    def close(self) -> None:
+        """Free everything; what is in RAM alone is written to disk, as far as there is time for it."""
+        deadline = time.monotonic() + CLOSE_WRITE_S
+        if self._loaded is not None:
+            self._loaded.active.save()
+        # The memory of the model first: someone may be waiting for it.
+        self._unload()
+        self._write_until(deadline)
+        self._log.close()
+
+    def _write_until(self, deadline: float, is_unwanted: Callable[[], bool] = lambda: False) -> None:
+        """Bring to disk what is in RAM alone, the latest first, while there is time."""
+        for _pause in self._tiers.write_behind():
+            if time.monotonic() > deadline or is_unwanted():
+                break
+
+    def _require_model(self) -> LoadedModel:
+        if self._loaded is None:
+            raise EngineError(ErrorCode.NO_MODEL, "No model is loaded: choose one first.")
+        return self._loaded
+
+    def _unload(self) -> None:
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None
+            self._tiers.bind("")
+
+    # Loading
+
+    def _load(self, command: LoadModel) -> None:
+        if self._loaded is not None:
+            self._loaded.active.save()
+            # A load that ends the process takes nothing of it along.
+            self._write_until(time.monotonic() + LOAD_WRITE_S, lambda: self._is_cancelled(command.request_id))
+        # Whatever becomes of the new model: the old one's memory is free before anything else takes any.
+        self._unload()
+        if self._is_cancelled(command.request_id):
+            self._emit(LoadCancelled(command.request_id))
+            return
+        started = time.perf_counter()
+        self._emit(LoadProgress(command.request_id, LoadStage.READING, 0.0))
+        info = read_model_info(Path(command.path))
+        require_chat_model(info)
+        settings, notices = check.check_load(info, command.settings)
+        if self._options.without_extra_bufts:
+            settings = replace(settings, use_extra_bufts=False)
+        meter = MemoryMeter(self._ggml, self._log, without_extra_bufts=self._options.without_extra_bufts)
+        try:
+            settings = self._with_gpu_layers(info, settings, meter)
+            ram.require_memory(info, settings)
+            self._loaded = self._load_native(command, info, settings)
+            devices = meter.loaded_memory(self._loaded.model, self._loaded.context, settings)
+            loaded_facts = facts(self._loaded, devices)
+        except LoadWasCancelled:
+            self._emit(LoadCancelled(command.request_id))
+            return
+        except BaseException:
+            # What the client is not told of must not stay.
+            self._unload()
+            raise
+        finally:
+            meter.close()
+        for adjusted in notices:
+            self._emit(adjusted)
+        for notice in self._loaded.template.notices:
+            self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
+        load_ms = 1000 * (time.perf_counter() - started)
+        self._emit(ModelLoaded(command.request_id, replace(loaded_facts, load_ms=load_ms)))
+
+    def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings, meter: MemoryMeter) -> LoadSettings:
+        """Decide how many layers go to the GPU where that is left to Kvasir: as many as fit."""
+        if not has_gpu(self._ggml.devices()):
+            return replace(settings, n_gpu_layers=0)
+        if settings.n_gpu_layers is GpuLayers.AUTO:
+            return replace(settings, n_gpu_layers=meter.fit_gpu_layers(info.path, settings))
+        return settings
+
+    def _load_native(self, command: LoadModel, info: ModelInfo, settings: LoadSettings) -> LoadedModel:
+        request_id = command.request_id
+        last_emit = 0.0
+
+        def on_progress(fraction: float) -> bool:
+            nonlocal last_emit
+            now = time.monotonic()
+            if now - last_emit > PROGRESS_PERIOD_S or fraction >= 1.0:
+                last_emit = now
+                self._emit(LoadProgress(request_id, LoadStage.WEIGHTS, fraction))
+            return not self._is_cancelled(request_id)
+
+        try:
+            model = NativeModel(info.path, settings, self._log, on_progress=on_progress)
+        except EngineError as error:
+            if self._is_cancelled(request_id):
+                raise LoadWasCancelled from error
+            if not info.is_architecture_known:
+                raise EngineError(
+                    ErrorCode.MODEL_ARCHITECTURE_UNKNOWN,
+                    f"This is a “{info.architecture}” model, which this version can't run: it needs a newer Kvasir.",
+                    error.detail,
+                ) from error
+            if settings.n_gpu_layers != 0:
+                raise EngineError(
+                    error.code,
+                    f"llama.cpp can't load {info.path.name} with so much of it on the GPU: choose fewer GPU layers. "
+                    "If 0 does not help either, the file may be damaged.",
+                    error.detail,
+                ) from error
+            raise
+        try:
+            self._emit(LoadProgress(request_id, LoadStage.CONTEXT, 0.0))
+            context = NativeContext(model, settings, self._log)
+            try:
+                self._emit(LoadProgress(request_id, LoadStage.WARM_UP, 0.0))
+                n_tokens = GPU_PROBE_TOKENS if model.n_layer_gpu else WARM_UP_TOKENS
+                is_warm = context.evaluate_blank(n_tokens, interrupt=lambda: self._is_cancelled(request_id))
+                if not is_warm or self._is_cancelled(request_id):
+                    raise LoadWasCancelled
+                return LoadedModel(info, settings, model, context, self._tiers)
+            except BaseException:
+                context.close()
+                raise
+        except BaseException:
+            model.close()
+            raise
+
+    # Counting
+
+    def _count(self, command: CountTokens) -> None:
+        loaded = self._require_model()
+        self._emit(RenderStarted(command.request_id))
+        draft = Message("user", command.draft)
+        prompt = loaded.prompt((*command.messages, draft))
+        turn = next((t for t in reversed(prompt.turns) if t.message_index == len(command.messages)), prompt.turns[-1])
+        limits = loaded.manager.limits
+        self._emit(
+            TokensCounted(
+                command.request_id, len(prompt.tokens), turn.end - turn.start, limits.capacity - limits.n_sink
+            )
+        )
+
+
+class LoadWasCancelled(Exception):
+    """The person stopped a load."""
+
+
+def has_gpu(devices: Sequence[Device]) -> bool:
+    """Whether layers can lie anywhere but in this machine's RAM."""
+    return any(device.kind in ("gpu", "igpu") for device in devices)
+
+
+def cpu_only_message(backends: Sequence[str]) -> str:
+    """Why everything is computed on the CPU, and how to change it."""
+    made_for = [name for name in backends if name not in BACKENDS_WITHOUT_GPU]
+    if made_for:
+        return (
+            f"Kvasir runs on the CPU alone: {' and '.join(made_for)} found no GPU. A graphics driver may be missing; "
+            "without a GPU everything works, only slower."
+        )
+    return BUILT_FOR_NO_GPU[installation()]
+
+
+def versions() -> dict[str, str]:
+    """Versions that a bug report needs."""
+    try:
+        binding = importlib.metadata.version("llama-cpp-python")
+    except importlib.metadata.PackageNotFoundError:
+        binding = "unknown"
+    return {
+        "python": platform.python_version(),
+        "system": platform.platform(terse=True),
+        "kvasir": __version__,
+        "llama_cpp": binding,
+    }
+
+
+def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
+    """What was loaded, and what it really got."""
+    info, context, settings = loaded.info, loaded.context, loaded.settings
+    kv = kv_bytes(info, loaded.shape)
+    policies = window.allowed_policies(context.traits.kind)
+    return ModelFacts(
+        path=str(info.path),
+        name=info.name,
+        architecture=info.architecture,
+        quantization=info.quantization,
+        n_params=info.n_params,
+        size_bytes=info.size_bytes,
+        n_layer=loaded.model.n_layer,
+        n_layer_gpu=loaded.model.n_layer_gpu,
+        n_ctx=context.traits.n_cells,
+        n_ctx_train=loaded.model.n_ctx_train,
+        n_batch=context.n_batch,
+        n_ubatch=context.n_ubatch,
+        type_k=settings.type_k,
+        type_v=settings.type_v,
+        flash_attn=context.has_flash_attention,
+        kv_bytes_per_token=sum(layer_bytes_per_token(layer, settings.type_k, settings.type_v) for layer in info.layers),
+        kv_k_bytes=kv.k,
+        kv_v_bytes=kv.v,
+        policies=tuple(policies),
+        default_policy=policies[0],
+        devices=devices,
+        kv_formula=kv_formula(info, loaded.shape),
+        settings=settings,
+    )

@@ -1,0 +1,96 @@
+"""After a reload the chat is put back into the cache at once, and nobody is kept waiting for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.link.status import EngineState
+from engine.api.errors import ErrorCode
+from engine.api.messages import CacheChanged, Cancel, Failed, FinishReason, PrefillProgress
+from engine.api.settings import Policy
+from tests.app.fake_engine import usage
+from tests.app.window.steering_hand import apply, apply_load, change, dialog
+
+
+@pytest.fixture
+def reading_desk(start_desk, planners, qtbot):
+    """A chat of one answer, whose model was loaded again: the chat is being read."""
+    desk = start_desk(answers_by_hand=True)
+    desk.send("Hello")
+    request = desk.engine.request
+    desk.engine.stream("Hello yourself.")
+    desk.engine.post(CacheChanged(usage(request.chat_id)))
+    desk.engine.finish(request, "Hello yourself.")
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    change(desk, n_ctx=2048)
+    apply_load(desk, qtbot)
+    qtbot.waitUntil(lambda: desk.engine.request is not request)
+    return desk
+
+
+def test_the_chat_is_read_again_at_once_and_nothing_of_it_is_shown_as_said(reading_desk, qtbot):
+    desk = reading_desk
+    request, said = desk.engine.request, desk.say()
+    assert (request.continue_last, request.sampling.max_tokens) == (True, 1)
+    assert [message.text for message in request.messages] == ["Hello", "Hello yourself."]
+    desk.engine.post(PrefillProgress(request.request_id, 16, 32, 0))
+    qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.READING)
+    desk.engine.post(CacheChanged(usage(request.chat_id)))
+    desk.engine.stream("never seen")
+    desk.engine.finish(text="never seen", reason=FinishReason.MAX_TOKENS)
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert desk.say() == said
+    assert desk.program.cache_panel.facts.usage.n_used == 40
+    seen = desk.program.cache_panel.facts.stats
+    assert (seen.n_generated, seen.ttft_ms) == (0, None)
+
+
+def test_a_message_sent_while_the_chat_is_read_takes_over(reading_desk, qtbot):
+    desk = reading_desk
+    reading = desk.engine.request
+    desk.send("And now?")
+    qtbot.waitUntil(lambda: desk.engine.request is not reading)
+    assert desk.engine.last(Cancel) == Cancel(reading.request_id)
+    assert [message.text for message in desk.engine.request.messages] == ["Hello", "Hello yourself.", "And now?"]
+    desk.engine.finish(text="Later.")
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert not desk.program.chat.requests.is_reading()
+
+
+def test_reading_again_can_be_stopped(reading_desk, qtbot):
+    desk = reading_desk
+    assert desk.program.actions["stop"].isEnabled()
+    desk.program.actions["stop"].trigger()
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert desk.engine.last(Cancel) == Cancel(desk.engine.request.request_id)
+    assert not desk.program.actions["stop"].isEnabled()
+
+
+def test_a_chat_that_does_not_fit_any_more_is_a_matter_for_the_next_message(reading_desk, qtbot):
+    desk = reading_desk
+    change(desk, policy=Policy.STOP)
+    apply(desk)
+    failed = Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, "Too long by 7 tokens.")
+    desk.engine.post(failed)
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert dialog(desk) is None
+    assert desk.notices() == []
+
+
+def test_another_chat_is_not_kept_waiting(reading_desk, qtbot):
+    desk = reading_desk
+    desk.program.actions["new_chat"].trigger()
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert desk.engine.last(Cancel) == Cancel(desk.engine.request.request_id)
+
+
+def test_a_chat_that_was_not_in_the_cache_is_not_read(start_desk, planners, qtbot):
+    desk = start_desk()
+    desk.send("Hello")
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    desk.engine.post(CacheChanged(usage("another chat")))
+    request = desk.engine.request
+    change(desk, n_ctx=2048)
+    apply_load(desk, qtbot)
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert desk.engine.request is request

@@ -1,0 +1,48 @@
+"""Widgets for the tests of the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app.composer.composer import Composer
+from app.look.theme import Mode, Theme
+from app.transcript import Turn
+from app.transcript.transcript import Transcript
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Theme:
+    """A light theme."""
+    theme = Theme(qapp)
+    theme.set_mode(Mode.LIGHT)
+    return theme
+
+
+@pytest.fixture
+def show(qtbot, theme: Theme) -> Callable[..., Transcript]:
+    """Shows a transcript of some turns, 800 by 600."""
+
+    def make(*turns: Turn) -> Transcript:
+        transcript = Transcript(theme)
+        qtbot.addWidget(transcript)
+        transcript.resize(800, 600)
+        transcript.show()
+        transcript.set_turns(list(turns))
+        transcript.grab()
+        return transcript
+
+    return make
+
+
+@pytest.fixture
+def composer(qtbot, theme: Theme) -> Composer:
+    """A composer on the screen with the keyboard in it."""
+    composer = Composer(theme)
+    qtbot.addWidget(composer)
+    composer.resize(800, 600)
+    composer.show()
+    composer.focus()
+    return composer
