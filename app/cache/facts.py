@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from engine.api.messages import (
     CacheChanged,
     CacheUsage,
+    ChatRestored,
     EngineLost,
     Event,
     Failed,
@@ -55,6 +56,8 @@ class CacheFacts:
         if isinstance(event, TextGenerated) and self.prefill is not None:
             return replace(self, prefill=None)
         if isinstance(event, Finished):
+            return replace(self, stats=event.stats, prefill=None)
+        if isinstance(event, ChatRestored) and event.stats is not None:
             return replace(self, stats=event.stats, prefill=None)
         return self
 

@@ -100,7 +100,7 @@ class ChatSession(QObject):
 
     def can_stop(self) -> bool:
         """Whether there is anything that Stop would end."""
-        return self.conversation.request_id is not None or self.requests.is_reading() or self._queued or self.is_editing
+        return self.conversation.request_id is not None or self.requests.is_reading or self._queued or self.is_editing
 
     def can_regenerate(self) -> bool:
         """Whether the last message can be answered, or answered again."""
@@ -141,7 +141,7 @@ class ChatSession(QObject):
     def read_again(self) -> None:
         """Have the open chat in the cache before the next message needs it; a message sent meanwhile takes over."""
         if self._session.status.can_answer and self.conversation.can_answer():
-            self.requests.read(self._open)
+            self.requests.restore(self._open, evaluate=True)
             self.changed.emit()
 
     def restore(self) -> None:
@@ -153,7 +153,7 @@ class ChatSession(QObject):
         """End what is under way: the answer, the wait for the model, or the editing."""
         if self._queued:
             self._set_queued(False)
-        elif self.conversation.request_id is not None or self.requests.is_reading():
+        elif self.conversation.request_id is not None or self.requests.is_reading:
             self._session.stop()
         elif self.is_editing:
             self._end_editing(restore=True)

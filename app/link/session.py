@@ -135,11 +135,13 @@ class EngineSession(QObject):
             self._engine.send(Cancel(self._status.answer_request))
 
     def restore(self, request: RestoreChat) -> None:
-        """Have a chat in the context as far as it is kept; nobody is kept waiting for it, so the status stays."""
+        """Have a chat in the context; where nothing is evaluated, nobody is kept waiting and the status stays."""
         self._engine.send(request)
+        if request.evaluate:
+            self._set_status(self._status.when_answering(request.request_id))
 
-    def cancel_restore(self, request_id: int) -> None:
-        """It is not wanted any more."""
+    def cancel(self, request_id: int) -> None:
+        """A request is not wanted any more."""
         self._engine.send(Cancel(request_id))
 
     def count_tokens(self, messages: tuple[Message, ...], draft: str) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.api.messages import (
+    ChatRestored,
     EngineLost,
     EngineReady,
     Event,
@@ -96,7 +97,7 @@ class EngineStatus:
         return self._without_load(self.replaced)
 
     def when_answering(self, request_id: int) -> EngineStatus:
-        """An answer was asked for."""
+        """An answer was asked for, or that a chat is read."""
         return replace(self, state=EngineState.READING, fraction=0.0, answer_request=request_id)
 
     def after(self, event: Event) -> EngineStatus:
@@ -179,6 +180,6 @@ class EngineStatus:
             return replace(self, state=EngineState.READING, fraction=min(1.0, max(0.0, fraction)))
         if isinstance(event, TextGenerated) and self.state is not EngineState.ANSWERING:
             return replace(self, state=EngineState.ANSWERING, fraction=0.0)
-        if isinstance(event, Finished | Failed):
+        if isinstance(event, Finished | Failed | ChatRestored):
             return replace(self, state=EngineState.READY, fraction=0.0, answer_request=None)
         return self

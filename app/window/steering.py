@@ -33,6 +33,7 @@ from engine.api.errors import ErrorCode
 from engine.api.messages import (
     CacheChanged,
     CacheUsage,
+    ChatRestored,
     EngineReady,
     Event,
     Failed,
@@ -210,13 +211,7 @@ class Steering(QObject):
         self.settings_panel.show_facts(status.facts)
 
     def _show_event(self, event: Event) -> None:
-        if isinstance(event, Finished) and self._is_reading(event.request_id):
-            # Nobody asked for the token that it sampled.
-            event = replace(event, stats=replace(event.stats, n_generated=0, decode_tps=0.0, ttft_ms=None))
         self.cache_panel.take(event)
-
-    def _is_reading(self, request_id: int | None) -> bool:
-        return self._chat is not None and self._chat.requests.is_reading(request_id)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, EngineReady):
@@ -228,15 +223,20 @@ class Steering(QObject):
             self._on_load_cancelled(event)
         elif isinstance(event, CacheChanged):
             self.settings_panel.show_costs(event.usage, self._read_tps)
-        elif isinstance(event, Finished):
-            self._read_tps = event.stats.read_tps or self._read_tps
-            self.settings_panel.show_costs(self.cache_panel.facts.usage, self._read_tps)
-            if event.reason is FinishReason.CACHE_FULL and self._is_of_open_chat(event) and self._chat is not None:
+        elif isinstance(event, Finished | ChatRestored):
+            self._on_costs(event)
+            is_full = isinstance(event, Finished) and event.reason is FinishReason.CACHE_FULL
+            if is_full and self._chat is not None and self._is_of_open_chat(event):
                 self._ask_how_to_go_on(self._chat.continue_answer)
         elif isinstance(event, Failed) and self._is_of_open_chat(event):
             self._on_failed(event)
 
-    def _is_of_open_chat(self, event: Finished | Failed) -> bool:
+    def _on_costs(self, event: Finished | ChatRestored) -> None:
+        if event.stats is not None:
+            self._read_tps = event.stats.read_tps or self._read_tps
+            self.settings_panel.show_costs(self.cache_panel.facts.usage, self._read_tps)
+
+    def _is_of_open_chat(self, event: Finished | Failed | ChatRestored) -> bool:
         """Whether an answer in the open chat ended, and not one that was left, or a reading."""
         # The chat hears of it after this: its request is still under way.
         return self._chat is not None and event.request_id == self._chat.conversation.request_id

@@ -58,7 +58,7 @@ from engine.snapshots.folder import SnapshotFolder
 from engine.snapshots.tiers import Tiers
 from engine.worker.answer import Answer
 from engine.worker.loaded_model import GPU_PROBE_TOKENS, LoadedModel
-from engine.worker.restoring import restore
+from engine.worker.reading import restore
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
