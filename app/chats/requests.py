@@ -47,7 +47,7 @@ class Requests:
                 chat.head.id,
                 messages,
                 settings.sampling,
-                self._policy(chat),
+                self.policy(chat),
                 continue_last=continue_last,
             )
         )
@@ -59,7 +59,7 @@ class Requests:
             self._session.next_request_id(),
             chat.head.id,
             messages,
-            self._policy(chat),
+            self.policy(chat),
             continue_last=continue_last,
             evaluate=evaluate,
         )
@@ -84,5 +84,6 @@ class Requests:
         was_reading, self._restoring = self.is_reading, None
         return was_reading
 
-    def _policy(self, chat: OpenChat) -> PolicySettings:
+    def policy(self, chat: OpenChat) -> PolicySettings:
+        """What holds for a chat: its own, or else that of its model."""
         return chat.head.settings.policy or self._preferences().setup(chat.conversation.model).policy

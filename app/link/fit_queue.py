@@ -34,7 +34,7 @@ class FitQueue(QObject):
     chosen = Signal(str, object)
     refused = Signal(str, object)
     fit_found = Signal(str, object)
-    fit_refused = Signal(str)
+    fit_refused = Signal(str, object)
 
     def __init__(
         self, make_planner: Callable[[Callable[[Event], None]], Planner], parent: QObject | None = None
@@ -59,6 +59,10 @@ class FitQueue(QObject):
     def find(self, path: str, settings: LoadSettings) -> None:
         """What would fit with the fewest changes to these settings; before all others."""
         self._add((FindFit, path), settings, is_next=True)
+
+    def put(self, kind: type[PlanMemory], path: str, settings: LoadSettings, *, is_next: bool) -> None:
+        """A question of any kind."""
+        self._add((kind, path), settings, is_next=is_next)
 
     def close(self) -> None:
         """End the planner's process."""
@@ -90,7 +94,7 @@ class FitQueue(QObject):
         elif isinstance(event, FitFound):
             self.fit_found.emit(path, event.fit)
         elif kind is FindFit:
-            self.fit_refused.emit(path)
+            self.fit_refused.emit(path, event)
         else:
             self.refused.emit(path, event)
         self._ask_next()

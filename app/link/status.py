@@ -78,8 +78,8 @@ class EngineStatus:
         """An answer is under way."""
         return self.answer_request is not None
 
-    def when_loading(self, request_id: int, path: str) -> EngineStatus:
-        """A load was asked for."""
+    def expecting(self, path: str) -> EngineStatus:
+        """A load of this file is on its way."""
         state = EngineState.STARTING if self.engine is None else EngineState.LOADING
         return replace(
             self,
@@ -88,13 +88,12 @@ class EngineStatus:
             model_path=path,
             facts=None,
             replaced=self.facts or self.replaced,
-            load_request=request_id,
             answer_request=None,
         )
 
-    def when_not_loading(self) -> EngineStatus:
-        """A load will not follow after all: what was loaded is still there."""
-        return self._without_load(self.replaced)
+    def when_loading(self, request_id: int, path: str) -> EngineStatus:
+        """A load was asked for."""
+        return replace(self.expecting(path), load_request=request_id)
 
     def when_answering(self, request_id: int) -> EngineStatus:
         """An answer was asked for, or that a chat is read."""

@@ -9,7 +9,7 @@ from engine.api.errors import ErrorCode
 from engine.api.messages import CacheChanged, Cancel, ChatRestored, Failed, Generate, PrefillProgress, RestoreChat
 from engine.api.settings import Policy
 from tests.app.fake_engine import usage
-from tests.app.window.steering_hand import apply, apply_load, change, dialog
+from tests.app.window.settings_hand import apply, apply_load, change, dialog
 
 
 def readings(desk) -> list[RestoreChat]:

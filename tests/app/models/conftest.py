@@ -17,10 +17,10 @@ from pytestqt.qtbot import QtBot
 
 from app.link.bridge import EngineBridge
 from app.link.fit_queue import FitQueue
+from app.link.model_loader import AskPerson, ModelLoader
 from app.link.model_setups import ModelSetups
-from app.link.opener import ModelOpener
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
-from app.link.settings_chooser import SettingsChooser
 from app.look.i18n import EngineWords
 from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
@@ -51,11 +51,11 @@ class ModelRoom:
     hub: HubWorker
     fits: FitQueue
     bridge: EngineBridge
-    opener: ModelOpener
+    loader: ModelLoader
     engine: FakeEngine
     words: EngineWords
     setups: ModelSetups
-    chooser: SettingsChooser
+    plans: PlanService
     library: LibraryWatcher
     opened: list[str] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
@@ -80,7 +80,7 @@ def gguf_bytes(name: str) -> bytes:
     )
 
 
-MakeRoom = Callable[[], ModelRoom]
+MakeRoom = Callable[..., ModelRoom]
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
 
             return Hub(server.endpoint)
 
-        def make() -> ModelRoom:
+        def make(*, ask: AskPerson | None = None) -> ModelRoom:
             bridge = EngineBridge()
             engine = FakeEngine(bridge.post)
             session = EngineSession(engine, bridge)
@@ -119,10 +119,10 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             )
             opened: list[str] = []
             setups = ModelSetups(store)
-            chooser = SettingsChooser(session, workers.fits)
-            opener = ModelOpener(session, setups, chooser, lambda path: opened.append(str(path)))
+            plans = PlanService(workers.fits)
+            loader = ModelLoader(session, setups, plans, ask, lambda path: opened.append(str(path)))
             words = EngineWords(map(str, ENGINE_SENTENCES))
-            desk = ModelDesk(Theme(qapp), session, store, workers, opener, words.translate)
+            desk = ModelDesk(Theme(qapp), session, store, workers, loader, words.translate)
             room = ModelRoom(
                 desk,
                 session,
@@ -133,11 +133,11 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 workers.hub,
                 workers.fits,
                 bridge,
-                opener,
+                loader,
                 engine,
                 words,
                 setups,
-                chooser,
+                plans,
                 workers.library,
                 opened,
                 stores,

@@ -178,7 +178,7 @@ def test_why_a_model_could_not_be_loaded_stands_beside_it(room: ModelRoom, qtbot
     room.desk.show_library()
     page = room.window.library
     qtbot.waitUntil(lambda: bool(page.cards) and "GPU" in page.cards[0].fit.text())
-    room.opener.check = refuse
+    room.loader.check = refuse
     button(page.cards[0], "loadModel").click()
     qtbot.waitUntil(lambda: page.cards[0].fit.text() == "“m.gguf” could not be read.")
     assert button(page.cards[0], "loadModel").isEnabled()
@@ -197,11 +197,11 @@ def test_a_finished_download_whose_file_is_gone(room: ModelRoom, qtbot: QtBot) -
     qtbot.waitUntil(lambda: bool(finder.cards))
     button(finder.cards[0], "downloadModel").click()
     qtbot.waitUntil(lambda: bool(downloads.cards) and downloads.cards[0].fit.text() == "Complete")
-    room.opener.check = refuse
+    room.loader.check = refuse
     room.window.show_page(downloads)
     button(downloads.cards[0], "loadDownload").click()
     qtbot.waitUntil(lambda: downloads.cards[0].fit.text() == "There is no file.")
-    room.opener.check = lambda _path: None
+    room.loader.check = lambda _path: None
     button(downloads.cards[0], "loadDownload").click()
     assert downloads.cards[0].fit.text() == "Complete"
 
