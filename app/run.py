@@ -13,6 +13,7 @@ from app.process.logs import close_logs
 from app.process.no_screen import ending_where_qt_aborts
 from app.process.options import Options
 from app.process.signals import closing_on_signals
+from app.process.stalls import StallWatch
 from app.program import Program
 
 log = logging.getLogger("kvasir")
@@ -27,6 +28,7 @@ def run(options: Options) -> int:
     app.setDesktopFileName("kvasir")
     program = Program(app, options)
     sys.excepthook = program.on_exception
+    StallWatch(app)
     try:
         with closing_on_signals(program.window.close):
             program.show()
