@@ -29,14 +29,28 @@ def run(options: Options) -> int:
     program = Program(app, options)
     sys.excepthook = program.on_exception
     StallWatch(app)
-    try:
-        with closing_on_signals(program.window.close):
+
+    def end() -> None:
+        program.window.close()
+        # Also where another window stays open, or a dialog that does not want to close.
+        app.exit()
+
+    with closing_on_signals(end):
+        try:
             program.show()
             exit_code = app.exec() or program.exit_code
-    finally:
-        sys.excepthook = sys.__excepthook__
-        ended = time.monotonic()
-        program.close()
-        log.info("Everything was closed in %.0f ms", (time.monotonic() - ended) * 1000)
-        close_logs()
+        finally:
+            _close(program)
     return leave(exit_code)
+
+
+def _close(program: Program) -> None:
+    """Close everything; what can't be closed is logged, and stops neither the rest nor the end."""
+    sys.excepthook = sys.__excepthook__
+    began = time.monotonic()
+    try:
+        program.close()
+    except Exception:
+        log.exception("Not everything could be closed")
+    log.info("Everything was closed in %.0f ms", (time.monotonic() - began) * 1000)
+    close_logs()

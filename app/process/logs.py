@@ -15,6 +15,18 @@ LOGS_KEPT = 5
 APP_LOG_BYTES = 1_000_000
 
 
+class _WindowLog(logging.handlers.RotatingFileHandler):
+    """What can't be written to it, on a full disk as a rule, is lost, and nothing else is."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say nothing: the terminal is no place for it, and may be as full."""
+
+    def close(self) -> None:
+        """Close the file, which writes what is left once more."""
+        with contextlib.suppress(OSError):
+            super().close()
+
+
 def prepare_logs(folder: Path) -> Path:
     """Make the folder, drop the oldest engine logs, write the window's log there; the path for the engine's log.
 
@@ -28,9 +40,7 @@ def prepare_logs(folder: Path) -> Path:
         _add(logger, logging.StreamHandler(sys.stderr))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            folder / "window.log", maxBytes=APP_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True
-        )
+        handler = _WindowLog(folder / "window.log", maxBytes=APP_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
     except OSError:
         return engine_log
     _add(logger, handler)
