@@ -45,6 +45,7 @@ from app.process import terminal
 from app.process.logs import prepare_logs
 from app.process.options import Options, folders
 from app.process.process_age import process_age_s
+from app.process.thread_failures import ThreadFailures
 from app.settings.appearance import Appearance
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
@@ -168,6 +169,8 @@ class Program:
         policy = self.sampling_panel.policy
         self.steering.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
         self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
+        self.thread_failures = ThreadFailures(self.window)
+        self.thread_failures.failed.connect(self.teller.tell_internal)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.opener, self.picker)
         is_attended = not self._options.texts and self._options.screenshot is None

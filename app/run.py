@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 
 from PySide6.QtWidgets import QApplication
@@ -27,7 +28,7 @@ def run(options: Options) -> int:
     app.setApplicationDisplayName("Kvasir")
     app.setDesktopFileName("kvasir")
     program = Program(app, options)
-    sys.excepthook = program.on_exception
+    sys.excepthook, threading.excepthook = program.on_exception, program.thread_failures.on_exception
     StallWatch(app)
 
     def end() -> None:
@@ -46,7 +47,7 @@ def run(options: Options) -> int:
 
 def _close(program: Program) -> None:
     """Close everything; what can't be closed is logged, and stops neither the rest nor the end."""
-    sys.excepthook = sys.__excepthook__
+    sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__
     began = time.monotonic()
     try:
         program.close()

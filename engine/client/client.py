@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import importlib
 import itertools
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -49,6 +50,8 @@ from engine.client.recovery import GAVE_UP, NOT_READY, NOT_STARTED, UNLOADED, Re
 
 __all__ = ["EngineClient", "EngineOptions", "Recovery", "read_log_tail"]
 """What a program needs to own an engine; everything it says is in ``engine.api.messages``."""
+
+log = logging.getLogger("kvasir")
 
 LOOK_PERIOD_S = 0.25
 """How often the reader looks at the clock while the process says nothing."""
@@ -192,7 +195,7 @@ class EngineClient:
         while True:
             try:
                 process = self._spawn()
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered
                 with self._lock:
                     events = self._give_up(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))
                 self._tell(events)
@@ -233,6 +236,11 @@ class EngineClient:
                 event = process.receive(LOOK_PERIOD_S)
             except (EOFError, OSError):
                 return
+            except Exception:
+                # What it says makes no sense: another one is started.
+                log.exception("the engine's answer can't be used")
+                process.kill()
+                return
             with self._lock:
                 events = self._note(event) if event is not None else self._answer_stopped()
                 self._kill_if_late(process)
@@ -240,7 +248,10 @@ class EngineClient:
 
     def _tell(self, events: tuple[Event, ...]) -> None:
         for event in events:
-            self._on_event(event)
+            try:
+                self._on_event(event)
+            except Exception:
+                log.exception("an event was not taken")
 
     def _kill_if_late(self, process: EngineProcess) -> None:
         now = time.monotonic()

@@ -10,14 +10,13 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol
 
-from engine.api.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode, internal_error
 from engine.api.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.api.options import EngineOptions
 from engine.native.importing import loading_library
@@ -174,5 +173,5 @@ def answer(carry_out: Callable[[Command], None], command: Command, emit: Callabl
         message = "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."
         emit(Failed(request_id, ErrorCode.OUT_OF_MEMORY, message))
     except Exception as error:  # noqa: BLE001 - the last line of defence: one request fails, the engine lives
-        message = "Something went wrong inside Kvasir. Your text is safe; try again."
-        emit(Failed(request_id, ErrorCode.INTERNAL, message, f"{error!r}\n{traceback.format_exc()}"))
+        mistake = internal_error(error)
+        emit(Failed(request_id, mistake.code, mistake.message, mistake.detail))

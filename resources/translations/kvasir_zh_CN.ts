@@ -2204,6 +2204,10 @@
         <translation>任何程序可用</translation>
     </message>
     <message>
+        <source>The system does not say how full the memory is; it is asked again in a moment.</source>
+        <translation>系统没有说明内存的使用情况；稍后会再次询问。</translation>
+    </message>
+    <message>
         <source>No driver tells what others use now: as it was when the engine started.</source>
         <translation>没有驱动告知其他程序现在的用量：显示的是引擎启动时的情况。</translation>
     </message>

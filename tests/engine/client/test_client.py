@@ -14,6 +14,7 @@ from engine.api.messages import (
     CountTokens,
     EngineLost,
     EngineReady,
+    Event,
     Failed,
     Finished,
     FinishReason,
@@ -317,3 +318,33 @@ def test_every_request_ends_once_whatever_happens(desk: Callable[..., Desk]) -> 
     one.client.close()
     answers = [request_id for event in one.heard.drain() for request_id in answered_by(event)]
     assert [answers.count(request_id) for request_id in asked] == [1] * len(asked)
+
+
+def test_a_request_that_can_t_be_sent_fails_alone(desk: Callable[..., Desk]) -> None:
+    one = desk()
+    one.load("models/some.gguf")
+    one.heard.wait(ModelLoaded)
+    unsent = one.send(lambda request_id: Generate(request_id, "chat", (lambda: None,)))  # type: ignore[arg-type]
+    failed = one.heard.wait_for_answer(unsent)
+    assert isinstance(failed, Failed)
+    assert failed.code is ErrorCode.INTERNAL
+    assert isinstance(one.heard.wait_for_answer(one.ask("hello")), Finished)
+    assert one.heard.of(EngineLost) == []
+
+
+@pytest.mark.expected_log("an event was not taken")
+def test_a_listener_that_makes_a_mistake_still_hears_the_rest(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = desk(start=False)
+    hear = one.heard.hear
+
+    def hear_badly(event: Event) -> None:
+        hear(event)
+        if isinstance(event, EngineReady):
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(one.client, "_on_event", hear_badly)
+    one.client.start()
+    load = one.load()
+    assert one.heard.wait(ModelLoaded).request_id == load
