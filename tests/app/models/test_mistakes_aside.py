@@ -58,7 +58,7 @@ def test_a_question_that_fails_by_a_mistake_is_answered(room: ModelRoom, qtbot: 
 
 
 @pytest.mark.expected_log("a mistake in downloads")
-@pytest.mark.expected_log("download of o/n/m.gguf: internal")
+@pytest.mark.expected_log("download of o/n/[mn].gguf: internal")
 def test_a_download_that_fails_by_a_mistake_does_not_hold_up_the_others(room: ModelRoom, qtbot: QtBot) -> None:
     break_hub(room)
     for name in ("m.gguf", "n.gguf"):
@@ -108,7 +108,7 @@ def test_a_file_that_can_t_be_looked_at_is_refused(room: ModelRoom, qtbot: QtBot
 LARGE = int("9" * 400)
 
 
-@pytest.mark.parametrize("number", [LARGE, -LARGE, 1e308, "many", None, [], {}, True])
+@pytest.mark.parametrize("number", [LARGE, -LARGE, 1e308, "many", None, [], {}, True], ids=lambda one: repr(one)[:5])
 def test_numbers_of_a_hub_may_be_anything(room: ModelRoom, qtbot: QtBot, number: object) -> None:
     room.server.add("o/n", {"m.gguf": gguf_bytes("m")})
     described = {"id": "o/n", "sha": COMMIT, "downloads": number, "likes": number, "createdAt": number}

@@ -9,7 +9,7 @@ import pytest
 from app.process.thread_failures import ThreadFailures
 
 
-@pytest.mark.expected_log("some-service: .*ZeroDivisionError")
+@pytest.mark.expected_log("(?s)some-service: .*ZeroDivisionError")
 def test_a_mistake_in_a_thread_is_told_on_the_windows_thread(qtbot, monkeypatch):
     failures = ThreadFailures()
     monkeypatch.setattr(threading, "excepthook", failures.on_exception)
