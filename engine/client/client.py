@@ -36,7 +36,6 @@ from engine.api.messages import (
     ModelUnloaded,
     Notice,
     NoticeCode,
-    RenderStarted,
     RestoreChat,
     SetTierBudgets,
     Shutdown,
@@ -112,9 +111,9 @@ class EngineClient:
         self._is_ready = self._is_unloading = False
         self._stage: LoadStage | None = None
         self._end_deadline: float | None = None
-        # When the process must have said something, and what else it is ended for.
-        self._deadline: tuple[float, ErrorCode] | None = None
-        self._ended_for: ErrorCode | None = None
+        # When the process must have said that it is ready, and whether it did not.
+        self._deadline: float | None = None
+        self._is_late = False
         self._start_failure: Failed | None = None
 
     def next_request_id(self) -> int:
@@ -223,7 +222,7 @@ class EngineClient:
         process = EngineProcess(self._run, options)
         with self._lock:
             self._process = process
-            self._deadline = (time.monotonic() + deadlines.START_TIMEOUT_S, ErrorCode.ENGINE_START_FAILED)
+            self._deadline = time.monotonic() + deadlines.START_TIMEOUT_S
             if self._is_closing:
                 self._shut_down(process)
             self._flush()
@@ -257,8 +256,8 @@ class EngineClient:
         now = time.monotonic()
         if self._end_deadline is not None and now > self._end_deadline:
             process.kill()
-        elif self._deadline is not None and now > self._deadline[0]:
-            self._ended_for, self._deadline = self._deadline[1], None
+        elif self._deadline is not None and now > self._deadline:
+            self._is_late, self._deadline = True, None
             process.kill()
 
     def _answer_stopped(self) -> tuple[Event, ...]:
@@ -278,12 +277,8 @@ class EngineClient:
     def _note(self, event: Event) -> tuple[Event, ...]:
         """Keep the little that is needed to explain a death and to resume after it; what to pass on."""
         self._deadline = None
-        if isinstance(event, RenderStarted):
-            request = self._requests.get(event.request_id)
-            chat = request if isinstance(request, Generate | RestoreChat | CountTokens) else None
-            self._deadline = (time.monotonic() + deadlines.render_timeout_s(chat), ErrorCode.TEMPLATE_TIMEOUT)
-        elif isinstance(event, EngineReady):
-            if self._ended_for is not None:
+        if isinstance(event, EngineReady):
+            if self._is_late:
                 # Too late: it is being ended, and another one does what waits.
                 return ()
             self._is_ready = True
@@ -349,7 +344,7 @@ class EngineClient:
         if failure is not None:
             # Would be the same every time.
             return self._give_up(exit_code, failure.code, failure.message, failure.detail)
-        advice = self._recovery.after_death(exit_code, self._stage, self._ended_for)
+        advice = self._recovery.after_death(exit_code, self._stage, is_late=self._is_late)
         if advice.retry:
             # Asked for by nobody: the load, and what waited behind it, goes on in the next process.
             if self._is_ready:
@@ -357,20 +352,15 @@ class EngineClient:
                 self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
             return ()
         if not advice.restart:
-            is_late = self._ended_for is ErrorCode.ENGINE_START_FAILED
-            message = NOT_READY if is_late else GAVE_UP
-            code = ErrorCode.ENGINE_START_FAILED if is_late else ErrorCode.ENGINE_RESTARTS_EXHAUSTED
+            message = NOT_READY if self._is_late else GAVE_UP
+            code = ErrorCode.ENGINE_START_FAILED if self._is_late else ErrorCode.ENGINE_RESTARTS_EXHAUSTED
             return self._give_up(exit_code, code, message, self._log_tail())
-        code = self._ended_for or ErrorCode.ENGINE_CRASHED
-        message = describe_exit(exit_code, self._stage, self._ended_for)
+        message = describe_exit(exit_code, self._stage)
         is_load_lost = any(isinstance(request, LoadModel) for request in self._requests.values())
-        lost = self._lose(tuple(self._requests), exit_code, code, message)
+        lost = self._lose(tuple(self._requests), exit_code, ErrorCode.ENGINE_CRASHED, message)
         model, self._model = self._model, None
         if model is None or is_load_lost:
             return (lost,)
-        if self._ended_for is ErrorCode.TEMPLATE_TIMEOUT:
-            # It would end the engine with the next message again.
-            return (lost, ModelUnloaded())
         model = replace(model, request_id=self.next_request_id())
         self._requests[model.request_id] = model
         self._held.append(model)

@@ -23,16 +23,15 @@ from engine.text.look import Look, look_nowhere
 from engine.text.template import TemplateCode, TemplateTerms, template_failure
 from engine.text.vocabulary import Vocabulary
 
-TEMPLATE_TIMEOUT_S = 5.0
-"""A template that was not read and did not write a short chat by then never will."""
 CHARACTERS_PER_S = 200_000
 MESSAGES_PER_S = 1_000
 """What a slow machine writes with any template; a long chat takes its time."""
 MEMORY_BYTES = 512 << 20
 """What the process may take beside what it starts with: many times what a chat of millions of characters needs."""
 START_TIMEOUT_S = 60.0
+_PATIENCE = 6  # times as long as a template may compute it may take, on a machine that has other things to do
 _LOOK_S = 0.02
-_GRACE_S = 5.0  # after which the process ends itself, should nobody be left to end it
+_GRACE_S = 1.0  # after which the process ends itself, should nobody be left to end it
 
 _Messages = list[tuple[Role, str, str]]
 _Answer = tuple[Layout, tuple[Notice, ...]] | EngineError | None
@@ -49,10 +48,11 @@ class _Opening:
 class TemplateProcess:
     """At most one process, started when it is needed, and again after it had to be ended.
 
+    ``timeout_s``: a template that computes for so long to be read, or to write a short chat, has no end.
     ``memory_bytes`` is also looked at from outside, for systems that set no process a limit.
     """
 
-    def __init__(self, *, timeout_s: float = TEMPLATE_TIMEOUT_S, memory_bytes: int = MEMORY_BYTES) -> None:
+    def __init__(self, *, timeout_s: float, memory_bytes: int = MEMORY_BYTES) -> None:
         self.timeout_s = timeout_s
         self._memory_bytes = memory_bytes
         self._process: SpawnProcess | None = None
@@ -86,23 +86,28 @@ class TemplateProcess:
         try:
             self.start()
             if not self._is_ready:
-                self._receive(time.monotonic() + START_TIMEOUT_S, look)
+                self._receive(START_TIMEOUT_S, look)
                 self._is_ready = True
-            deadline = time.monotonic() + seconds
             if self._opened is not opening:
                 self._send(opening, seconds)
-                answer = self._receive(deadline, look)
+                answer = self._receive(seconds, look)
                 if messages is None or isinstance(answer, EngineError):
                     return answer
                 self._opened = opening
             self._send(messages, seconds)
-            return self._receive(deadline, look)
+            return self._receive(seconds, look)
         except (EOFError, OSError) as error:
-            self.end()
+            self._start_again()
             raise template_failure(f"the process of the template ended: {error!r}") from error
         except BaseException:
-            self.end()
+            self._start_again()
             raise
+
+    def _start_again(self) -> None:
+        self.end()
+        # Ready for the next chat; where that fails, the next chat says so.
+        with contextlib.suppress(OSError):
+            self.start()
 
     def end(self) -> None:
         """End the process, whatever it does."""
@@ -119,26 +124,33 @@ class TemplateProcess:
         assert self._pipe is not None
         self._pipe.send((seconds, request))
 
-    def _receive(self, deadline: float, look: Look) -> _Answer:
+    def _receive(self, seconds: float, look: Look) -> _Answer:
         assert self._pipe is not None
+        latest = time.monotonic() + _PATIENCE * seconds
+        computed_s: float | None = None
         while not self._pipe.poll(_LOOK_S):
             look()
-            if time.monotonic() > deadline:
+            n_bytes, now_s = self._use()
+            computed_s = now_s if computed_s is None else computed_s
+            if now_s - computed_s > seconds or time.monotonic() > latest:
                 raise EngineError(
                     ErrorCode.TEMPLATE_TIMEOUT,
                     "This model's chat template did not come to an end with this chat, so it was stopped: "
                     "start a new chat, or choose another model.",
                 )
-            if self._n_bytes() > self._memory_bytes:
+            if n_bytes > self._memory_bytes:
                 raise template_failure(f"more than {self._memory_bytes} bytes of memory")
         answer: _Answer = self._pipe.recv()
         return answer
 
-    def _n_bytes(self) -> int:
+    def _use(self) -> tuple[int, float]:
+        """Bytes of memory that the process takes, and seconds for which it has computed."""
         assert self._process is not None
         with contextlib.suppress(psutil.Error):
-            return int(psutil.Process(self._process.pid).memory_info().rss)
-        return 0
+            process = psutil.Process(self._process.pid)
+            times = process.cpu_times()
+            return process.memory_info().rss, times.user + times.system
+        return 0, 0.0
 
 
 class ConfinedTemplate:
@@ -190,7 +202,7 @@ def _serve(pipe: Connection, memory_bytes: int) -> None:
         while True:
             seconds, request = pipe.recv()
             # Native, and so at work also where the template never gives way to another thread.
-            faulthandler.dump_traceback_later(seconds + _GRACE_S, exit=True, file=nowhere)
+            faulthandler.dump_traceback_later(_PATIENCE * seconds + _GRACE_S, exit=True, file=nowhere)
             answer: _Answer = None
             try:
                 if isinstance(request, _Opening):

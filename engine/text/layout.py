@@ -202,8 +202,11 @@ class ChatRendering:
         """A system prompt that the template writes by itself is a turn of its own, as a message's would be."""
         if turns[0].role == "system":
             return turns
-        own = self._own_system()
         before_messages = self.plain[: spans[0].start] if spans else self.plain
+        own = self._template.own_systems.get(self._shape)
+        # One that was found before may hold another day's date.
+        if own is None or not before_messages.startswith(own):
+            own = self._template.own_systems[self._shape] = self._own_system()
         if not own or not before_messages.startswith(own):
             return turns
         return [TurnText(0, "system", None), replace(turns[0], start=len(own)), *turns[1:]]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from engine.api.chat import Message, Notice, NoticeCode
 from engine.api.errors import EngineError, ErrorCode
 from engine.text import builtin
+from engine.text.conversation import Shape
 from engine.text.layout import Layout, lay_out
 from engine.text.look import Look, look_nowhere
 from engine.text.sandbox import MAX_RENDERED, TemplateSandbox, TooMuch
@@ -39,9 +40,8 @@ class TemplateTerms:
     def of(cls, vocabulary: Vocabulary, source: str) -> TemplateTerms:
         """Those of the template with this source."""
         control = (*vocabulary.control_spellings(), *steering(vocabulary.user_defined_spellings(), source))
-        return cls(
-            _spelling(vocabulary, vocabulary.bos), _spelling(vocabulary, vocabulary.eos), ControlSpellings(control)
-        )
+        bos, eos = (_spelling(vocabulary, token) for token in (vocabulary.bos, vocabulary.eos))
+        return cls(bos, eos, ControlSpellings(control))
 
 
 class Template(Protocol):
@@ -66,12 +66,16 @@ class Template(Protocol):
 
 
 class TemplateCode:
-    """A template's code, run in this process: it ends when it ends."""
+    """A template's code, run in this process: it ends when it ends.
+
+    `own_systems`: what the layout found the template to write by itself, where a chat has no system prompt.
+    """
 
     def __init__(self, source: str, terms: TemplateTerms) -> None:
         """Raises EngineError(TEMPLATE_FAILED) when `source` is no Jinja2, or too long."""
         self.source = source
         self.control = terms.control
+        self.own_systems: dict[Shape, str] = {}
         self._variables = {"bos_token": terms.bos, "eos_token": terms.eos, "tools": None, "documents": None}
         if len(source) > MAX_SOURCE:
             raise template_failure(f"the template has {len(source)} characters")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from engine.text.look import Look, look_nowhere
 from engine.text.spellings import ControlSpellings
@@ -12,7 +13,8 @@ from engine.text.vocabulary import Vocabulary
 
 _ANCHORS = ("\ue0a2", "\uf8d0", "\x01")
 _LOOKAHEAD = 64  # bytes within which a token must be found again after one that reads otherwise than its text
-_PIECE = 32_768  # characters that are tokenized at once, which takes some hundredths of a second
+PIECE_CHARACTERS = 32_768
+"""What is tokenized at once, in some hundredths of a second."""
 _LINE_END = re.compile(r"(?<=\S)\n(?=\S)")
 
 
@@ -50,7 +52,7 @@ class SegmentTokenizer:
         tokens: list[int] = []
         starts: list[int] = []
         n_bytes = 0
-        for segment in (piece for segment in segments for piece in self._pieces(segment)):
+        for segment in chain.from_iterable(map(self._pieces, segments)):
             look()
             raw = segment.text.encode()
             if segment.ids is not None:
@@ -76,15 +78,15 @@ class SegmentTokenizer:
         What is added behind a text leaves its parts as they are, but for a line's end that no token spans.
         """
         text, start = segment.text, 0
-        while segment.ids is None and len(text) - start > _PIECE:
+        while segment.ids is None and len(text) - start > PIECE_CHARACTERS:
             end = self._piece_end(text, start)
             yield replace(segment, text=text[start:end])
             start = end
         yield replace(segment, text=text[start:]) if start else segment
 
     def _piece_end(self, text: str, start: int) -> int:
-        full = start + _PIECE
-        line_ends = [match.end() for match in _LINE_END.finditer(text, full - _PIECE // 2, full + 1)]
+        full = start + PIECE_CHARACTERS
+        line_ends = [match.end() for match in _LINE_END.finditer(text, full - PIECE_CHARACTERS // 2, full + 1)]
         end = line_ends[-1] if line_ends else full
         reach = self._control.longest
         across = [a for a, b in self._control.find(text, max(start + 1, end - reach), end + reach) if a < end < b]

@@ -58,6 +58,11 @@ class Inbox:
         self._take(wait=False)
         return self.is_closing or request_id in self._cancelled
 
+    def has_more(self) -> bool:
+        """Whether another command waits, or the end; looks into the pipe."""
+        self._take(wait=False)
+        return self.is_closing or bool(self._waiting)
+
     def forget(self, command: Command) -> None:
         """A request was answered: a late Stop for it means nothing."""
         self._cancelled.discard(getattr(command, "request_id", None))
@@ -117,7 +122,7 @@ def run(pipe: Connection, options: EngineOptions) -> None:
         with loading_library():
             from engine.worker.session import Session
 
-            session = Session(options, emit, inbox.is_cancelled)
+            session = Session(options, emit, inbox.is_cancelled, inbox.has_more)
     except EngineError as error:
         emit(Failed(None, error.code, error.message, error.detail))
         sys.exit(1)
@@ -151,6 +156,8 @@ def _prepare_for_the_worst() -> None:
     """A crash leaves a stack in the log; Ctrl+C in a terminal is for the client alone; no client, no engine."""
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A daemon may have no process of its own, as templates need one. That one ends with its engine.
+    multiprocessing.current_process().daemon = False
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), name="client-watch", daemon=True).start()
