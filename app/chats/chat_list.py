@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QLocale, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from app.look.foreign_text import elided, visible
+from app.look.plain_tip import plain_tip
 from app.store.records import ChatLine, Hit
-from app.widgets.plain_tip import plain_tip
 
 LONGEST_TITLE = 300
 ROW = Qt.ItemDataRole.UserRole

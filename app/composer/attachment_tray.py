@@ -7,10 +7,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.look import i18n
+from app.look.plain_tip import plain_tip
 from app.look.theme import Theme
 from app.store.records import Attachment
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.plain_tip import plain_tip
 
 ROOM_FOR_NAME = 90
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QCoreApplication
 
 from app.look.links import Link
+from app.look.plain_tip import plain_tip
 from app.transcript.turn_view import Hotspot, Spot
 from app.transcript.turns import Action
-from app.widgets.plain_tip import plain_tip
 
 
 @dataclass

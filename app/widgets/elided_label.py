@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.look.foreign_text import JOINERS, elided, visible
-from app.widgets.plain_tip import plain_tip
+from app.look.plain_tip import plain_tip
 
 LONGEST_LINE = 1_000
 

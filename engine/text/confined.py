@@ -18,6 +18,7 @@ import psutil
 
 from engine.api.chat import Message, Notice, Role
 from engine.api.errors import EngineError, ErrorCode
+from engine.parent import end_with_parent
 from engine.text.layout import Layout
 from engine.text.look import Look, look_nowhere
 from engine.text.template import TemplateCode, TemplateTerms, template_failure
@@ -117,8 +118,10 @@ class TemplateProcess:
         if process is not None and pipe is not None:
             process.kill()
             process.join()
-            process.close()
             pipe.close()
+            # Somebody else may have waited for it, who knows its exit code then.
+            with contextlib.suppress(ValueError):
+                process.close()
 
     def _send(self, request: _Opening | _Messages | None, seconds: float) -> None:
         assert self._pipe is not None
@@ -195,13 +198,14 @@ class ConfinedTemplate:
 def _serve(pipe: Connection, memory_bytes: int) -> None:
     """Answer until the engine is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     _limit_memory(memory_bytes)
     code: TemplateCode | None = None
     with contextlib.suppress(EOFError, OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123
         pipe.send(None)
         while True:
             seconds, request = pipe.recv()
-            # Native, and so at work also where the template never gives way to another thread.
+            # Native, and so at work also where the template never gives way to the thread that looks after the engine.
             faulthandler.dump_traceback_later(_PATIENCE * seconds + _GRACE_S, exit=True, file=nowhere)
             answer: _Answer = None
             try:

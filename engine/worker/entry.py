@@ -9,9 +9,7 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
-from multiprocessing import connection
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +18,7 @@ from engine.api.errors import EngineError, ErrorCode, internal_error
 from engine.api.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.api.options import EngineOptions
 from engine.native.importing import loading_library
+from engine.parent import end_with_parent
 
 IDLE_S = 1.0
 """Nothing was asked for so long: there is time for what nobody waits for."""
@@ -158,15 +157,7 @@ def _prepare_for_the_worst() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A daemon may have no process of its own, as templates need one. That one ends with its engine.
     multiprocessing.current_process().daemon = False
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), name="client-watch", daemon=True).start()
-
-
-def _end_with(client: int) -> None:
-    """The pipe shows a client that died only to who looks; native code and endless templates don't."""
-    connection.wait([client])
-    os._exit(1)
+    end_with_parent()
 
 
 def answer(carry_out: Callable[[Command], None], command: Command, emit: Callable[[Event], None]) -> None:

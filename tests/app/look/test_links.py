@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.look.foreign_text import elided, visible
 from app.look.links import Link
+from app.look.plain_tip import plain_tip
 from app.look.theme import Theme
 from app.transcript.labels import Labels
 from app.transcript.turn_view import Hotspot, Spot
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.notices import Level, Notices
-from app.widgets.plain_tip import plain_tip
 
 CYRILLIC = "аррӏе.com (xn--80ak6aa92e.com)"
 HIDDEN = "https://bank.example" + "-" * 1500 + "@evil.example/"

@@ -144,7 +144,6 @@ def test_a_process_that_dies_fails_one_chat(process: TemplateProcess) -> None:
     template.try_out()
     for child in children():
         child.kill()
-        child.wait()
     with pytest.raises(EngineError) as caught:
         template.lay_out(CHAT)
     assert caught.value.code is ErrorCode.TEMPLATE_FAILED
