@@ -18,7 +18,7 @@ import psutil
 
 from engine.api.chat import Message, Notice, Role
 from engine.api.errors import EngineError, ErrorCode
-from engine.parent import end_with_parent
+from engine.disk.parent import end_with_parent
 from engine.text.layout import Layout
 from engine.text.look import Look, look_nowhere
 from engine.text.template import TemplateCode, TemplateTerms, template_failure

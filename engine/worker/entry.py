@@ -17,8 +17,8 @@ from typing import Protocol
 from engine.api.errors import EngineError, ErrorCode, internal_error
 from engine.api.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.api.options import EngineOptions
+from engine.disk.parent import end_with_parent
 from engine.native.importing import loading_library
-from engine.parent import end_with_parent
 
 IDLE_S = 1.0
 """Nothing was asked for so long: there is time for what nobody waits for."""
