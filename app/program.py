@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,9 +50,11 @@ from app.models.model_desk import ModelDesk
 from app.models.picker import ModelPicker
 from app.models.recent_models import RecentModels
 from app.models.workers import make_workers
+from app.process import terminal
 from app.process.logs import prepare_logs
 from app.process.options import Options, folders
 from app.process.process_age import process_age_s
+from app.process.thread_failures import ThreadFailures
 from app.settings.appearance import Appearance
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
@@ -189,6 +190,8 @@ class Program:
         policy = self.sampling_panel.policy
         full_cache.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
         self.teller = EngineNotices(self.notices, self.session, self.loader, self.words, self._read_log)
+        self.thread_failures = ThreadFailures(self.window)
+        self.thread_failures.failed.connect(self.teller.tell_internal)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.loader, self.picker)
         self.models.attach(self.window, self.notices)
@@ -286,13 +289,10 @@ class Program:
         self.composer.focus()
 
     def close(self) -> None:
-        """End the engine, and whatever else works in the background."""
-        self.attaching.close()
-        self.models.close()
-        self.desk.close()
-        self.engine.close()
-        self.sampler.close()
-        self.planner.close()
+        """End the engine, and whatever else works in the background, each although another could not be ended."""
+        with contextlib.ExitStack() as last_first:
+            for part in (self.planner, self.sampler, self.engine, self.desk, self.models, self.attaching):
+                last_first.callback(part.close)
 
     def _on_painted(self) -> None:
         with contextlib.suppress(OSError):
@@ -386,7 +386,7 @@ class Program:
 
     def _on_unattended_ended(self, code: int, sentence: str) -> None:
         if sentence:
-            print(f"kvasir: {sentence}", file=sys.stderr)
+            terminal.say(f"kvasir: {sentence}")
         self.exit_code = code
         self.window.close()
 

@@ -21,7 +21,7 @@ from app.link.plan_service import PlanAnswer, PlanService, Superseded
 from app.link.session import EngineSession
 from app.link.status import EngineStatus
 from app.store.setup import Setup
-from engine.api.errors import EngineError
+from engine.api.errors import EngineError, mistakes_as_errors
 from engine.api.messages import ChooseSettings, Event, FindFit, FitFound, SettingsChosen
 from engine.api.plan import Choice, Defaults, Proposal
 from engine.api.settings import GpuLayers, LoadSettings
@@ -192,14 +192,15 @@ class ModelLoader(QObject):
         """In a thread."""
         wish, path = load.wish, Path(load.wish.path)
         try:
-            if wish.why is Why.OPENED:
-                self.check(path)
+            with mistakes_as_errors():
+                if wish.why is Why.OPENED:
+                    self.check(path)
+                info = read_header(path) if has_choice else None
+                is_sure = self._ask is None or surely_fits(path, load.settings, status)
         except EngineError as error:
             self._looked.emit(_Look(loads.Looked(wish.number, error)))
-            return
-        info = read_header(path) if has_choice else None
-        is_sure = self._ask is None or surely_fits(path, load.settings, status)
-        self._looked.emit(_Look(loads.Looked(wish.number, None, is_sure, info is not None), info))
+        else:
+            self._looked.emit(_Look(loads.Looked(wish.number, None, is_sure, info is not None), info))
 
     def _on_looked(self, look: _Look) -> None:
         self._info = look.info

@@ -13,6 +13,7 @@ from engine.api.messages import Event, Finished, FinishReason, Generate, Generat
 from engine.api.settings import SEED_MAX, checked
 from engine.cache.manager import AppendResult
 from engine.native.sampler import Sampler
+from engine.text.look import Interrupted
 from engine.text.stream import AnswerStream, Part, PartKind
 from engine.worker.reading import Reading, rate_of
 
@@ -55,13 +56,14 @@ class Answer:
         """Feed the chat and generate; raises EngineError."""
         started = time.perf_counter()
         request_id = self._request.request_id
-        if self._is_cancelled():
-            # Stopped while it waited: the cache stays as it is.
+        reading = self._reading
+        try:
+            prompt = reading.read()
+        except Interrupted:
+            # Stopped while it waited or became tokens: the cache stays as it is.
             nothing = GenerationStats.nothing(self._seed)
             self._emit(Finished(request_id, FinishReason.CANCELLED, nothing, "", "", ()))
             return
-        reading = self._reading
-        prompt = reading.read()
         self._when_fed()
         reason = FinishReason.CANCELLED
         answer_started = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -16,12 +17,11 @@ from engine.api.messages import (
     Notice,
     NoticeCode,
     PrefillProgress,
-    RenderEnded,
-    RenderStarted,
     RestoreChat,
 )
 from engine.api.settings import checked
 from engine.cache.manager import Feed, RecomputeReason
+from engine.text.look import Interrupted, looking
 
 if TYPE_CHECKING:
     from engine.worker.loaded_model import LoadedModel
@@ -61,9 +61,12 @@ class Reading:
         self._fed_s = 0.0
 
     def read(self) -> Prompt:
-        """Evaluate the chat's prompt; a Stop ends it early, with a true account. Raises EngineError."""
+        """Evaluate the chat's prompt; a Stop ends it early, with a true account.
+
+        Raises EngineError, and Interrupted where it was stopped before it was tokens: the cache stays as it is.
+        """
         request, manager = self._request, self._manager
-        prompt = render(self._loaded, request, self._emit)
+        prompt = render(self._loaded, request, self._is_cancelled)
         policy = checked(request.policy)
         self._loaded.active.make_ready(request.chat_id, prompt.tokens, self._is_cancelled)
         feed = self._feed = manager.begin(prompt, policy)
@@ -124,29 +127,25 @@ def restore(
 ) -> None:
     """Have a chat in the context: what is kept of it, and all of it if it is to be evaluated. Raises EngineError."""
     stats = None
-    if is_cancelled():
-        # Stopped while it waited: the cache stays as it is.
-        pass
-    elif command.evaluate:
-        reading = Reading(loaded, command, emit, is_cancelled)
-        reading.read()
-        reading.tell_usage(now=True)
-        stats = reading.stats()
-    else:
-        prompt = render(loaded, command, emit)
-        if loaded.active.open(command.chat_id, prompt, checked(command.policy), is_cancelled):
-            # No prompt has reused any of it yet.
-            emit(CacheChanged(loaded.usage(command.chat_id, n_reused=0)))
+    with contextlib.suppress(Interrupted):
+        if command.evaluate:
+            reading = Reading(loaded, command, emit, is_cancelled)
+            reading.read()
+            reading.tell_usage(now=True)
+            stats = reading.stats()
+        else:
+            prompt = render(loaded, command, is_cancelled)
+            if loaded.active.open(command.chat_id, prompt, checked(command.policy), is_cancelled):
+                # No prompt has reused any of it yet.
+                emit(CacheChanged(loaded.usage(command.chat_id, n_reused=0)))
     emit(ChatRestored(command.request_id, stats))
 
 
-def render(loaded: LoadedModel, request: Generate | RestoreChat, emit: Callable[[Event], None]) -> Prompt:
-    """The tokens of a chat; whoever waits is told how long the template may take."""
-    emit(RenderStarted(request.request_id))
-    prompt = loaded.prompt(request.messages, continue_last=request.continue_last)
-    # A large snapshot may be read next, by a disk that is slow.
-    emit(RenderEnded(request.request_id))
-    return prompt
+def render(loaded: LoadedModel, request: Generate | RestoreChat, is_cancelled: Callable[[], bool]) -> Prompt:
+    """The tokens of a chat; raises Interrupted."""
+    look = looking(is_cancelled)
+    look()
+    return loaded.prompt(request.messages, continue_last=request.continue_last, look=look)
 
 
 def rate_of(n_tokens: int, seconds: float) -> float:

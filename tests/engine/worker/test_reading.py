@@ -36,7 +36,7 @@ class Loaded:
         self.read_tps: float | None = None
         self.chats: dict[str, Chat] = {}
 
-    def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False):
+    def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False, look=None):
         return self.chats[messages[0].text].prompt(continue_last=continue_last)
 
     def usage(self, chat_id: str, n_reused: int, rate: float | None = None):
