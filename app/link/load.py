@@ -161,6 +161,14 @@ class UnloadWanted:
     """The person wants no model at all."""
 
 
+_ANSWERS = {
+    Looked: Stage.WANTED,
+    Chosen: Stage.CHECKED,
+    Measured: Stage.PLANNED,
+    Answered: Stage.PLANNED,
+}
+"""What is heard in which stage; an answer that comes later is none."""
+
 Happening = Wanted | Looked | Chosen | Measured | Answered | Sent | GivenUp | UnloadWanted | Event
 
 
@@ -197,7 +205,7 @@ def step(load: Load | None, event: Happening) -> Step:
         case Wanted():
             return _after_wish(load, event.wish)
         case Looked() | Chosen() | Measured() | Answered():
-            if load is None or load.wish.number != event.number or load.stage not in _UNSENT:
+            if load is None or load.wish.number != event.number or load.stage is not _ANSWERS[type(event)]:
                 return load, ()
             return _before_sending(load, event)
         case Sent():

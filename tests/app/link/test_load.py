@@ -103,6 +103,11 @@ ROADS = {
     ),
     "an answer about an older wish is none": ((opened(1), UNSURE, opened(2), Answered(1, CHOSEN)), Stage.WANTED, []),
     "of two wishes the newer one counts": ((opened(1), opened(2)), Stage.WANTED, [Do.END, Do.LOOK]),
+    "a choice that comes after the deadline is none": (
+        (opened(1), Looked(1, has_choice=True), Chosen(1, CHOSEN, fits=False), Chosen(1)),
+        Stage.PLANNED,
+        [],
+    ),
     "a load under way goes on until the next one is known to be one": (
         (opened(1), SURE, Sent(1, 11), opened(2)),
         Stage.WANTED,

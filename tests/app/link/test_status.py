@@ -94,9 +94,8 @@ def test_an_old_load_that_could_not_be_stopped_in_time_is_there_until_the_newest
     assert older == replace(newer, replaced=model_facts("/a.gguf")), "but it is not shown"
     refused = after(older, Failed(5, ErrorCode.SETTING_INVALID, "No."))
     assert (refused.state, refused.model_path) == (EngineState.READY, "/a.gguf")
-    assert (
-        after(older, LoadProgress(5, LoadStage.READING, 0.0), Failed(5, ErrorCode.SETTING_INVALID, "No.")).facts is None
-    )
+    gone = after(older, LoadProgress(5, LoadStage.READING, 0.0), Failed(5, ErrorCode.SETTING_INVALID, "No."))
+    assert gone.facts is None
 
 
 def test_a_load_that_was_stopped_took_away_what_was_there():
