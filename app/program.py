@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -29,6 +28,7 @@ from app.composer.composer import Composer
 from app.link.bridge import EngineBridge
 from app.link.model_setups import ModelSetups
 from app.link.opener import ModelOpener, check_model_file
+from app.link.plan_service import PlanService
 from app.link.session import Engine, EngineSession
 from app.link.settings_chooser import SettingsChooser
 from app.link.status import EngineStatus
@@ -101,18 +101,18 @@ class Program:
         self.bridge = EngineBridge()
         log_path, snapshots = str(self._engine_log), str(where.data / "snapshots")
         engine_options = EngineOptions(log_path, snapshot_folder=snapshots, tiers=self.store.current.tiers)
+        recovery = Recovery(where.config / "machine.json")
         if make_engine is None:
-            recovery = Recovery(where.config / "machine.json")
             self.engine: Engine = EngineClient(self.bridge.post, engine_options, recovery=recovery)
         else:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
         self.words = EngineWords(map(str, ENGINE_SENTENCES))
-        planner, sampler = partial(Planner, options=engine_options), MemorySampler(DeviceSampler())
-        setups = ModelSetups(self.store)
-        self.steering = Steering(self.theme, self.session, setups, planner, sampler, self.words.translate)
-        workers = self.workers = make_workers(where.data, planner)
-        chooser = SettingsChooser(self.session, workers.fits)
+        plans = PlanService(Planner(engine_options, recovery.machine))
+        setups, sampler = ModelSetups(self.store), MemorySampler(DeviceSampler())
+        self.steering = Steering(self.theme, self.session, setups, plans, sampler, self.words.translate)
+        workers = self.workers = make_workers(where.data, plans)
+        chooser = SettingsChooser(self.session, plans)
         self.opener = ModelOpener(self.session, setups, chooser, check_model)
         self.models = ModelDesk(self.theme, self.session, self.store, workers, self.opener, self.words.translate)
         self._build_window()

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from engine.api.messages import PlanAnswer, PlanQuestion
-
-OnAnswer = Callable[[PlanAnswer], None]
-
-
-class Planner(Protocol):
-    """What the window asks of a planner; `engine.client.planner.Planner` is one. Answers may come on any thread."""
-
-    def ask(self, asker: str, question: PlanQuestion, on_answer: OnAnswer, *, is_urgent: bool = False) -> None: ...
-    def forget(self, asker: str) -> None: ...
-    def close(self) -> None: ...
+from engine.api.messages import PlanAnswer, PlanQuestion, Superseded
+from engine.client.plan_queue import OnAnswer
+from engine.client.planner import Planner
 
 
 class PlanService(QObject):
     """One planner for the whole window; its answers come on the window's thread, in order, until `close`."""
 
-    _answered = Signal(object, object)
+    _answered = Signal(object, object, object)
 
     def __init__(self, planner: Planner, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._planner = planner
+        # A token for each asker, a new one once it forgets.
+        self._wishes: dict[str, object] = {}
         self._is_closed = False
         self._answered.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
 
@@ -38,10 +30,12 @@ class PlanService(QObject):
         The newest question of an asker counts: one that still waits is answered with Superseded. One that the planner
         is working on is answered all the same, before the newer one. Urgent questions come before all others.
         """
-        self._planner.ask(asker, question, partial(self._answered.emit, on_answer), is_urgent=is_urgent)
+        wish = self._wishes.setdefault(asker, object())
+        self._planner.ask(asker, question, partial(self._answered.emit, (asker, wish), on_answer), is_urgent=is_urgent)
 
     def forget(self, asker: str) -> None:
         """No answer is wanted any more: what is open is answered with Superseded."""
+        self._wishes.pop(asker, None)
         self._planner.forget(asker)
 
     def close(self) -> None:
@@ -49,6 +43,8 @@ class PlanService(QObject):
         self._is_closed = True
         self._planner.close()
 
-    def _pass_on(self, on_answer: OnAnswer, answer: PlanAnswer) -> None:
+    def _pass_on(self, origin: tuple[str, object], on_answer: OnAnswer, answer: PlanAnswer) -> None:
+        asker, wish = origin
         if not self._is_closed:
-            on_answer(answer)
+            # It may have been on its way here when it was forgotten.
+            on_answer(answer if self._wishes.get(asker) is wish else Superseded())

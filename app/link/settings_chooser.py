@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.link.fit_queue import FitQueue
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.link.status import EngineState, EngineStatus
 from engine.api.errors import EngineError
-from engine.api.messages import Device, EngineReady
+from engine.api.messages import ChooseSettings, Device, EngineReady, Failed, PlanAnswer, SettingsChosen
 from engine.api.plan import Choice, Defaults
 from engine.api.settings import GpuLayers, LoadSettings
 
@@ -56,16 +57,19 @@ class SettingsChooser(QObject):
     """Of several questions about one file the newest is answered."""
 
     def __init__(
-        self, session: EngineSession, fits: FitQueue, parent: QObject | None = None, *, deadline_ms: int = DEADLINE_MS
+        self,
+        session: EngineSession,
+        plans: PlanService,
+        parent: QObject | None = None,
+        *,
+        deadline_ms: int = DEADLINE_MS,
     ) -> None:
         super().__init__(parent)
-        self._fits, self._deadline_ms = fits, deadline_ms
+        self._session, self._plans, self._deadline_ms = session, plans, deadline_ms
         self._open: dict[str, _Question] = {}
         self._engine: EngineReady | None = None
         self._engine_since = 0.0
         session.status_changed.connect(self._on_status)
-        fits.chosen.connect(lambda path, choice: self._answer(path, Found(defaults_of(choice), choice.fits)))
-        fits.refused.connect(lambda path, _failed: self._answer(path, None))
 
     def read(self, path: Path) -> ModelInfo | None:
         """The header of a file; None for one that no settings will load. Called in a thread."""
@@ -87,7 +91,7 @@ class SettingsChooser(QObject):
     def measure(self, path: str, then: Then) -> None:
         """The same where nobody waits."""
         self._open[path] = _Question(None, then)
-        self._fits.ask(path, LoadSettings())
+        self._ask(path)
 
     def _on_status(self, status: EngineStatus) -> None:
         """Which devices there are is known once the engine has started; one that can't start loads nothing."""
@@ -108,7 +112,17 @@ class SettingsChooser(QObject):
             return
         question = self._open[path] = _Question(None, then)
         QTimer.singleShot(self._deadline_ms, self, lambda: self._give_up(path, question))
-        self._fits.ask(path, LoadSettings(), is_next=True)
+        self._ask(path, is_urgent=True)
+
+    def _ask(self, path: str, *, is_urgent: bool = False) -> None:
+        question = ChooseSettings(path, LoadSettings(), self._session.status.held)
+        self._plans.ask(f"choose {path}", question, partial(self._on_answer, path), is_urgent=is_urgent)
+
+    def _on_answer(self, path: str, answer: PlanAnswer) -> None:
+        if isinstance(answer, SettingsChosen):
+            self._answer(path, Found(defaults_of(answer.choice), answer.choice.fits))
+        elif isinstance(answer, Failed):
+            self._answer(path, None)
 
     def _give_up(self, path: str, question: _Question) -> None:
         if self._open.get(path) is question:

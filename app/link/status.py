@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.api.messages import (
+    DeviceMemory,
     EngineLost,
     EngineReady,
     Event,
@@ -76,6 +77,12 @@ class EngineStatus:
     def is_busy(self) -> bool:
         """An answer is under way."""
         return self.answer_request is not None
+
+    @property
+    def held(self) -> tuple[DeviceMemory, ...]:
+        """What the model holds that a load would replace, until it begins."""
+        facts = self.facts or self.replaced
+        return facts.devices if facts is not None else ()
 
     def when_loading(self, request_id: int, path: str) -> EngineStatus:
         """A load was asked for."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.link.fit_queue import FitQueue
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.look import i18n
 from app.models.file_names import name_of_file
 from engine.api.errors import EngineError
-from engine.api.plan import Fit, Proposal
+from engine.api.messages import Failed, FindFit, FitFound, PlanAnswer
+from engine.api.plan import Proposal
 from engine.api.settings import GpuLayers, LoadSettings
 
 SURE_SHARE = 0.7
 """What is guessed to take less than this share of the free memory fits, and is not measured first."""
+ASKER = "load"
 
 Load = Callable[[LoadSettings], object]
 
@@ -25,12 +28,9 @@ Load = Callable[[LoadSettings], object]
 class LoadGuard(QObject):
     """``parent`` is the window that it asks in front of."""
 
-    def __init__(self, session: EngineSession, fits: FitQueue, parent: QWidget) -> None:
+    def __init__(self, session: EngineSession, plans: PlanService, parent: QWidget) -> None:
         super().__init__(parent)
-        self._session, self._fits, self._parent = session, fits, parent
-        self._waiting: tuple[str, LoadSettings, Load] | None = None
-        fits.fit_found.connect(self._on_fit)
-        fits.fit_refused.connect(self._on_refused)
+        self._session, self._plans, self._parent = session, plans, parent
 
     def is_sure(self, path: Path, settings: LoadSettings) -> bool:
         """Whether a load clearly fits, by a guess; called in a thread, since it reads the header."""
@@ -55,24 +55,16 @@ class LoadGuard(QObject):
 
     def admit(self, path: str, settings: LoadSettings, load: Load) -> None:
         """Load what fits by an exact plan; ask about the rest."""
-        self._waiting = (path, settings, load)
-        self._fits.find(path, settings)
+        # Another load is another question.
+        self._plans.forget(ASKER)
+        question = FindFit(path, settings, self._session.status.held)
+        self._plans.ask(ASKER, question, partial(self._on_answer, path, settings, load), is_urgent=True)
 
-    def _on_fit(self, path: str, fit: Fit) -> None:
-        if self._waiting is None or self._waiting[0] != path:
-            return
-        _, settings, load = self._waiting
-        self._waiting = None
-        if fit.largest_n_ctx is not None and not fit.proposals:
-            load(settings)
-        else:
-            self._ask(path, fit.proposals[:1], settings, load)
-
-    def _on_refused(self, path: str) -> None:
-        if self._waiting is not None and self._waiting[0] == path:
-            _, settings, load = self._waiting
-            self._waiting = None
-            # The load fails for the same reason, and says so where the person looks for it.
+    def _on_answer(self, path: str, settings: LoadSettings, load: Load, answer: PlanAnswer) -> None:
+        if isinstance(answer, FitFound) and (answer.fit.largest_n_ctx is None or answer.fit.proposals):
+            self._ask(path, answer.fit.proposals[:1], settings, load)
+        elif isinstance(answer, FitFound | Failed):
+            # A load that the planner refuses fails for the same reason, and says so where the person looks for it.
             load(settings)
 
     def _ask(self, path: str, proposals: tuple[Proposal, ...], settings: LoadSettings, load: Load) -> None:

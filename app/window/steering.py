@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,12 +16,12 @@ from app.cache.panel import CachePanel
 from app.cache.way_pricer import WayPricer
 from app.chats.chat_session import ChatSession
 from app.composer.composer import Composer
-from app.link.bridge import EngineBridge
 from app.link.model_setups import ModelSetups
 from app.link.opener import ModelOpener
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.link.status import EngineStatus
-from app.link.what_if import Planner, WhatIf
+from app.link.what_if import WhatIf
 from app.look.theme import Theme
 from app.settings.command_line import server_command
 from app.settings.setup_panel import SetupPanel
@@ -63,10 +62,9 @@ class _Reload:
 
 
 class Steering(QObject):
-    """``make_planner`` is given the function that takes the planner's answers.
+    """A reload that fails or is cancelled brings the settings back that were in force.
 
-    A reload that fails or is cancelled brings the settings back that were in force. ``policy_changed`` tells that the
-    open chat has another policy of its own now.
+    ``policy_changed`` tells that the open chat has another policy of its own now.
     """
 
     policy_changed = Signal()
@@ -76,7 +74,7 @@ class Steering(QObject):
         theme: Theme,
         session: EngineSession,
         setups: ModelSetups,
-        make_planner: Callable[[Callable[[Event], None]], Planner],
+        plans: PlanService,
         sampler: MemorySampler,
         translate: Callable[[str], str],
     ) -> None:
@@ -96,11 +94,9 @@ class Steering(QObject):
         self._read_tps: float | None = None
         self._reload: _Reload | None = None
         self._dialog: FullDialog | None = None
-        bridge, ids = EngineBridge(self), itertools.count(1)
-        self._planner = make_planner(bridge.post)
-        self._pricer = WayPricer(self._planner, bridge, ids, self)
+        self._pricer = WayPricer(plans, self)
         self.cache_panel = CachePanel(theme)
-        self.settings_panel = SetupPanel(theme, WhatIf(self._planner, bridge, ids, self), translate)
+        self.settings_panel = SetupPanel(theme, WhatIf(plans, self), translate)
         self.settings_panel.presets_from(self._store.current.presets)
         self._connect()
 
@@ -132,9 +128,8 @@ class Steering(QObject):
         self.cache_panel.show_chat(chat.open_chat.head.id)
 
     def close(self) -> None:
-        """End the planner's process and the sampling."""
+        """End the sampling."""
         self._sampler.close()
-        self._planner.close()
 
     # Settings
 

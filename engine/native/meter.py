@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 
-from engine.api.errors import EngineError
 from engine.api.messages import Device, DeviceMemory, Notice
-from engine.api.options import EngineOptions
 from engine.api.plan import Choice, DevicePlan, Fit, MemoryPlan
 from engine.api.settings import GpuLayers, LoadSettings, PolicySettings
 from engine.cache import window
@@ -249,19 +246,6 @@ class MemoryMeter:
         while len(self._models) > MODELS_KEPT:
             self._models.popitem(last=False)[1].native.close()
         return model
-
-
-def open_meter(options: EngineOptions) -> MemoryMeter:
-    """A meter on this process's llama.cpp, with the back ends and RPC workers of the options.
-
-    A worker that can't be reached is left out, as the engine leaves it out. Raises EngineError(BACKEND_MISSING).
-    """
-    log, library = NativeLog(write_to=None), Ggml()
-    library.load_backends(excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu)
-    for endpoint in options.rpc_servers:
-        with contextlib.suppress(EngineError):
-            library.add_rpc_server(endpoint)
-    return MemoryMeter(library, log, without_extra_bufts=options.without_extra_bufts)
 
 
 def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) -> tuple[Device, ...]:

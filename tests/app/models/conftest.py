@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.link.bridge import EngineBridge
-from app.link.fit_queue import FitQueue
 from app.link.model_setups import ModelSetups
 from app.link.opener import ModelOpener
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.link.settings_chooser import SettingsChooser
 from app.look.i18n import EngineWords
@@ -49,7 +49,7 @@ class ModelRoom:
     server: HubServer
     folder: Path
     hub: HubWorker
-    fits: FitQueue
+    plans: PlanService
     bridge: EngineBridge
     opener: ModelOpener
     engine: FakeEngine
@@ -101,12 +101,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             session = EngineSession(engine, bridge)
             store = PreferencesStore(tmp_path / "preferences.json", lambda problem: pytest.fail(str(problem)))
             folder = tmp_path / "data" / "models"
-            planners: list[FakePlanner] = []
-
-            def make_planner(post):
-                planners.append(FakePlanner(post))
-                return planners[-1]
-
+            planner = FakePlanner()
             stores: list[Store] = []
 
             def stores_of(own, added):
@@ -115,11 +110,11 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             workers = Workers(
                 LibraryWatcher(folder, stores_of),
                 HubWorker(folder, tmp_path / "data" / "downloads.json", tmp_path / "headers", make_hub),
-                FitQueue(make_planner),
+                PlanService(planner),
             )
             opened: list[str] = []
             setups = ModelSetups(store)
-            chooser = SettingsChooser(session, workers.fits)
+            chooser = SettingsChooser(session, workers.plans)
             opener = ModelOpener(session, setups, chooser, lambda path: opened.append(str(path)))
             words = EngineWords(map(str, ENGINE_SENTENCES))
             desk = ModelDesk(Theme(qapp), session, store, workers, opener, words.translate)
@@ -127,11 +122,11 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 desk,
                 session,
                 store,
-                planners[0],
+                planner,
                 server,
                 folder,
                 workers.hub,
-                workers.fits,
+                workers.plans,
                 bridge,
                 opener,
                 engine,

@@ -26,7 +26,7 @@ def guarded(room: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> M
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.show()
-    room.opener.set_guard(LoadGuard(room.session, room.fits, parent))
+    room.opener.set_guard(LoadGuard(room.session, room.plans, parent))
     set_free(monkeypatch, 0)
     room.session.start()
     return room
@@ -118,7 +118,7 @@ def test_only_the_newest_wish_counts(guarded: ModelRoom, qtbot: QtBot) -> None:
 
 
 def test_a_guess_is_only_taken_where_it_is_safe(guarded: ModelRoom, qtbot: QtBot, monkeypatch, tmp_path: Path) -> None:
-    guard = LoadGuard(guarded.session, guarded.fits, QWidget())
+    guard = LoadGuard(guarded.session, guarded.plans, QWidget())
     path = guarded.write("small.gguf")
     assert not guard.is_sure(path, ASKED)
     assert guard.is_sure(tmp_path / "missing.gguf", ASKED), "the load says what is wrong"
