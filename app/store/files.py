@@ -6,7 +6,6 @@ import itertools
 import json
 import re
 import sqlite3
-import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any
 
+from app.process import terminal
 from app.store import json_format
 from app.store.json_format import FormatError
 from app.store.markdown_format import from_markdown, to_markdown
@@ -160,7 +160,7 @@ def export_folder(data: Path, path: Path) -> int:
         finally:
             store.close()
     except (OSError, sqlite3.Error, FromTheFutureError) as error:
-        print(f"kvasir: the chats can't be written to {path}: {error}.", file=sys.stderr)
+        terminal.say(f"kvasir: the chats can't be written to {path}: {error}.")
         return 1
     return 0
 

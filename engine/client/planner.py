@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -33,6 +33,8 @@ LATE = (
 )
 
 CRASHED = "llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others."
+
+log = logging.getLogger("kvasir")
 
 
 def run_planner(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
@@ -108,7 +110,7 @@ class Planner:
         if self._process is None:
             try:
                 self._process = self._start()
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered
                 self._questions.answer_all(Failed(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error)))
                 return
         elif self._is_outdated or self._used != self._machine.code:
@@ -130,11 +132,17 @@ class Planner:
     # The reader thread, one for each process
 
     def _read(self, process: EngineProcess) -> None:
-        with contextlib.suppress(EOFError, OSError):
+        try:
             while (event := self._receive(process)) is not None:
                 with self._lock:
                     if not self._is_closing:
                         self._note(event)
+        except (EOFError, OSError):
+            pass
+        except Exception:
+            # What it says makes no sense: the next question has another one.
+            log.exception("the planner's answer can't be used")
+            process.kill()
         if self._is_over_time():
             process.kill()
         exit_code = process.end(deadlines.CLOSE_TIMEOUT_S)
@@ -167,6 +175,8 @@ class Planner:
         elif isinstance(event, PlanAnswer):
             self._questions.answer(event)
             self._ask_next()
+        else:
+            raise TypeError(f"not an answer: {event!r}")
 
     def _after_end(self, exit_code: int | None) -> None:
         """Have another process do what this one did not, or say what it died of."""

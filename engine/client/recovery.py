@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.api.errors import ErrorCode
 from engine.api.messages import EngineReady, LoadStage
 from engine.api.options import EngineOptions
 from engine.client.machine import Machine
@@ -75,11 +74,14 @@ class Recovery:
         """A model is loaded, so the CPU code works: a sentence for the person if it is other code than before."""
         return self.machine.note_loaded(self._used, self._ready) if self._ready is not None else None
 
-    def after_death(self, exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> Advice:
-        """What to do now; ``stage`` is the part of a load in which the process died, if it was loading."""
-        if ended_for is ErrorCode.ENGINE_START_FAILED:
+    def after_death(self, exit_code: int | None, stage: LoadStage | None, *, is_late: bool = False) -> Advice:
+        """What to do now; ``stage`` is the part of a load in which the process died, if it was loading.
+
+        ``is_late``: it was ended, since it did not get ready.
+        """
+        if is_late:
             return self._after_hanging_start()
-        ready = self._ready if stage is LoadStage.WARM_UP and ended_for is None else None
+        ready = self._ready if stage is LoadStage.WARM_UP else None
         if ready is not None and self.machine.try_other_code(
             self._used, exit_code, ready.cpu_variant, ready.cpu_variants
         ):
@@ -97,13 +99,8 @@ class Recovery:
         return Advice(restart=True, retry=True)
 
 
-def describe_exit(exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> str:
+def describe_exit(exit_code: int | None, stage: LoadStage | None) -> str:
     """One sentence for the person about a process that died."""
-    if ended_for is ErrorCode.TEMPLATE_TIMEOUT:
-        return (
-            "This model's chat template did not come to an end, so it was stopped. "
-            "Choose another model, or a newer file of this one."
-        )
     when = "while loading the model" if stage is not None else "while it was working"
     if exit_code == -getattr(signal, "SIGKILL", 9):
         return (

@@ -1207,6 +1207,10 @@
         <translation>此模型的记忆是 {}，无法从中取出词元：请选择 recompute 或 stop，而不是 {}。</translation>
     </message>
     <message>
+        <source>This network answers with a page of its own in place of {}: sign in to it in a web browser, then try again.</source>
+        <translation>此网络用自己的页面代替了 {} 的回答：请在网页浏览器中登录此网络，然后重试。</translation>
+    </message>
+    <message>
         <source>This processor&apos;s fastest code stopped the engine, so Kvasir now uses {}. Answers may be a little slower.</source>
         <translation>此处理器最快的代码使引擎停止，所以 Kvasir 现在使用 {}。回答可能稍慢。</translation>
     </message>
@@ -1279,6 +1283,10 @@
         <translation>{} 的回答无法理解：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
     </message>
     <message>
+        <source>{} answers with other bytes than were asked for: try again later, or on another network.</source>
+        <translation>{} 返回的字节与所请求的不同：请稍后重试，或换一个网络。</translation>
+    </message>
+    <message>
         <source>{} asks for a pause after many requests: try again in a few minutes, or enter an access token.</source>
         <translation>{} 因请求过多要求暂停：请几分钟后重试，或输入访问令牌。</translation>
     </message>
@@ -1315,6 +1323,10 @@
         <translation>{} 没有适用于 K 为 {}、V 为 {} 的快速内核：每个词元都会更慢。都用 f16 或都用 q8_0 则很快。</translation>
     </message>
     <message>
+        <source>{} leads to an address without encryption, which is not followed: try on another network.</source>
+        <translation>{} 指向一个未加密的地址，因此没有跟随：请换一个网络重试。</translation>
+    </message>
+    <message>
         <source>{} refuses “{}”: look at its page there for the reason, or choose another model.</source>
         <translation>{} 拒绝提供“{}”：请在其页面查看原因，或选择其他模型。</translation>
     </message>
@@ -1329,6 +1341,10 @@
     <message>
         <source>“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>
         <translation>“{}”收到的内容与 {} 所承诺的不同，已被删除。请重新下载；如果再次失败，说明内容在途中被改动。</translation>
+    </message>
+    <message>
+        <source>“{}” arrived with other content than {} promises: resume it, and only the doubtful part of it is fetched again.</source>
+        <translation>“{}”收到的内容与 {} 所承诺的不同：请继续下载，只有可疑的部分会重新获取。</translation>
     </message>
     <message>
         <source>“{}” can&apos;t be written: {}. Check the disk and who may write there, then try again.</source>
@@ -1453,6 +1469,14 @@
     <message>
         <source>“{}” is stored for big-endian machines. Download its little-endian version instead.</source>
         <translation>“{}”是为大端序机器存储的。请改为下载它的小端序版本。</translation>
+    </message>
+    <message>
+        <source>“{}” on {} has changed since its download began: remove it from the list, and download it anew.</source>
+        <translation>“{}”在 {} 上自下载开始后已更改：请将其从列表中移除，然后重新下载。</translation>
+    </message>
+    <message>
+        <source>“{}” on {} is no longer the file that was chosen, or something on the way changes it: look it up again, and download it from there.</source>
+        <translation>“{}”在 {} 上已不是所选的文件，或者在途中被改动：请重新查找它，然后从那里下载。</translation>
     </message>
     <message>
         <source>“{}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization.</source>
@@ -2178,6 +2202,10 @@
     <message>
         <source>Free for any program</source>
         <translation>任何程序可用</translation>
+    </message>
+    <message>
+        <source>The system does not say how full the memory is; it is asked again in a moment.</source>
+        <translation>系统没有说明内存的使用情况；稍后会再次询问。</translation>
     </message>
     <message>
         <source>No driver tells what others use now: as it was when the engine started.</source>

@@ -85,3 +85,12 @@ def code_text(options: EngineOptions) -> str:
 def plan_by(process_id: int) -> MemoryPlan:
     """A plan that tells which process made it."""
     return MemoryPlan(process_id, 0, 0, 0, True, True, (), ())
+
+
+def run_talking_nonsense(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
+    """The first process says what is no answer; the next ones answer."""
+    marker = Path(options.log_path).with_name("said")
+    if not marker.exists():
+        marker.touch()
+        pipe.send("nonsense")
+    run_fake(pipe, options, idle_s)

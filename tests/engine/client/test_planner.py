@@ -31,6 +31,7 @@ from tests.engine.client.fake_planners import (
     run_leaving,
     run_leaving_always,
     run_on_fast_machine,
+    run_talking_nonsense,
     run_telling_code,
     run_with_hanging_gpu,
 )
@@ -221,6 +222,13 @@ def test_a_question_that_meets_an_ending_process_is_asked_again(new_talk: NewTal
 def test_a_process_that_always_ends_is_not_started_for_ever(new_talk: NewTalk) -> None:
     talk = new_talk(run_leaving_always)
     assert talk.failed(talk.ask()).code is ErrorCode.ENGINE_CRASHED
+
+
+@pytest.mark.expected_log("the planner's answer can't be used")
+def test_a_process_that_talks_nonsense_fails_its_question_alone(new_talk: NewTalk, gate: socket.socket) -> None:
+    talk = new_talk(run_talking_nonsense)
+    assert talk.failed(talk.ask(held(gate))).code is ErrorCode.ENGINE_CRASHED
+    talk.process_of(talk.ask())
 
 
 def test_a_crash_fails_its_question_alone(new_talk: NewTalk, gate: socket.socket) -> None:
