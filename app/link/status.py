@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.api.messages import (
-    DeviceMemory,
+    ChatRestored,
     EngineLost,
     EngineReady,
     Event,
@@ -78,14 +78,8 @@ class EngineStatus:
         """An answer is under way."""
         return self.answer_request is not None
 
-    @property
-    def held(self) -> tuple[DeviceMemory, ...]:
-        """What the model holds that a load would replace, until it begins."""
-        facts = self.facts or self.replaced
-        return facts.devices if facts is not None else ()
-
-    def when_loading(self, request_id: int, path: str) -> EngineStatus:
-        """A load was asked for."""
+    def expecting(self, path: str) -> EngineStatus:
+        """A load of this file is on its way."""
         state = EngineState.STARTING if self.engine is None else EngineState.LOADING
         return replace(
             self,
@@ -94,16 +88,15 @@ class EngineStatus:
             model_path=path,
             facts=None,
             replaced=self.facts or self.replaced,
-            load_request=request_id,
             answer_request=None,
         )
 
-    def when_not_loading(self) -> EngineStatus:
-        """A load will not follow after all: what was loaded is still there."""
-        return self._without_load(self.replaced)
+    def when_loading(self, request_id: int, path: str) -> EngineStatus:
+        """A load was asked for."""
+        return replace(self.expecting(path), load_request=request_id)
 
     def when_answering(self, request_id: int) -> EngineStatus:
-        """An answer was asked for."""
+        """An answer was asked for, or that a chat is read."""
         return replace(self, state=EngineState.READING, fraction=0.0, answer_request=request_id)
 
     def after(self, event: Event) -> EngineStatus:
@@ -186,6 +179,6 @@ class EngineStatus:
             return replace(self, state=EngineState.READING, fraction=min(1.0, max(0.0, fraction)))
         if isinstance(event, TextGenerated) and self.state is not EngineState.ANSWERING:
             return replace(self, state=EngineState.ANSWERING, fraction=0.0)
-        if isinstance(event, Finished | Failed):
+        if isinstance(event, Finished | Failed | ChatRestored):
             return replace(self, state=EngineState.READY, fraction=0.0, answer_request=None)
         return self

@@ -13,14 +13,14 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from app.commands.actions import Actions
-from app.link.opener import ModelOpener
+from app.link.file_check import held
+from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
 from app.link.status import EngineState
 from app.look.theme import Theme
 from app.models import fit_words
 from app.models.first_run import free_memory
 from app.models.fit_words import FitWords
-from app.models.load_guard import LoadGuard
 from app.models.workers import Workers
 from app.store.preferences import PreferencesStore
 from app.widgets.notices import Level, Notices
@@ -42,7 +42,7 @@ ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 
 class ModelDesk(QObject):
-    """``opener`` loads files; ``translate`` says the engine's sentences in the language in force.
+    """``loader`` loads files; ``translate`` says the engine's sentences in the language in force.
 
     ``shows_elsewhere`` says whether the end of a download can be seen without a notice, by its key.
 
@@ -55,14 +55,14 @@ class ModelDesk(QObject):
         session: EngineSession,
         store: PreferencesStore,
         workers: Workers,
-        opener: ModelOpener,
+        loader: ModelLoader,
         translate: Callable[[str], str],
     ) -> None:
         super().__init__()
         self._theme, self._session, self._store = theme, session, store
         self._library, self._hub, self._plans = workers.library, workers.hub, workers.plans
         self._workers = workers
-        self._opener, self._translate = opener, translate
+        self._loader, self._translate = loader, translate
         self._window: ModelsWindow | None = None
         self._parent: QWidget | None = None
         self._notices: Notices | None = None
@@ -76,17 +76,11 @@ class ModelDesk(QObject):
         self._hub.judged.connect(self._on_judged)
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(lambda _status: self._show_loaded())
-        opener.refused.connect(lambda path, error: self._on_not_loaded(path, translate(error.message)))
-        session.load_failed.connect(lambda path, failed: self._on_not_loaded(path, translate(failed.message)))
+        loader.failed.connect(lambda path, error: self._on_not_loaded(path, translate(error.message)))
 
-    def attach(self, parent: QWidget, notices: Notices, *, can_ask: bool) -> None:
-        """The main window, and where it is told that a download is done.
-
-        Where nobody is there to be asked, whatever is chosen is loaded.
-        """
+    def attach(self, parent: QWidget, notices: Notices) -> None:
+        """The main window, and where it is told that a download is done."""
         self._parent, self._notices = parent, notices
-        if can_ask:
-            self._opener.set_guard(LoadGuard(self._session, self._plans, parent))
 
     def connect_actions(self, actions: Actions) -> None:
         """Say what the actions about models do."""
@@ -130,7 +124,7 @@ class ModelDesk(QObject):
         window.shown.connect(self._on_shown)
         window.retranslated.connect(self._show_again)
         library, finder, downloads = window.library, window.finder, window.downloads
-        library.load_wanted.connect(self._opener.open)
+        library.load_wanted.connect(self._loader.open)
         library.add_folder_wanted.connect(self.ask_for_folder)
         library.remove_folder_wanted.connect(self.remove_folder)
         library.open_folder_wanted.connect(self._open_folder)
@@ -150,7 +144,7 @@ class ModelDesk(QObject):
         downloads.pause_wanted.connect(queue.pause)
         downloads.resume_wanted.connect(queue.resume)
         downloads.remove_wanted.connect(queue.remove)
-        downloads.load_wanted.connect(self._opener.open)
+        downloads.load_wanted.connect(self._loader.open)
         self._show_loaded()
         self._show_downloads(queue.downloads)
         return window
@@ -192,7 +186,7 @@ class ModelDesk(QObject):
         self._ask_what_fits(path, LoadSettings(), is_urgent=True)
 
     def _ask_what_fits(self, path: str, settings: LoadSettings, *, is_urgent: bool = False) -> None:
-        question = ChooseSettings(path, settings, self._session.status.held)
+        question = ChooseSettings(path, settings, held(self._session.status))
         self._plans.ask(f"library {path}", question, partial(self._on_fit, path), is_urgent=is_urgent)
 
     def _on_fit(self, path: str, answer: PlanAnswer) -> None:
@@ -256,7 +250,7 @@ class ModelDesk(QObject):
         elif self._notices is not None and not self.shows_elsewhere(download.key):
             words = self.tr("“{0}” is downloaded.").format(download.model.name)
             path = str(download.path)
-            self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self._opener.open(path)))
+            self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self._loader.open(path)))
 
     def _show_downloads(self, downloads: tuple[Download, ...]) -> None:
         if self._window is None:

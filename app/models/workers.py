@@ -19,9 +19,8 @@ class Workers:
     plans: PlanService
 
     def close(self) -> None:
-        """End all of it."""
+        """End what is theirs alone."""
         self.hub.close()
-        self.plans.close()
 
 
 def make_workers(data: Path, plans: PlanService) -> Workers:

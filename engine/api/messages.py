@@ -87,9 +87,10 @@ class Generate(Command):
 
 @dataclass(frozen=True)
 class RestoreChat(Command):
-    """Bring into the context what is kept of a chat, and evaluate nothing; answered by ChatRestored or Failed.
+    """Bring into the context what is kept of a chat; answered by ChatRestored or Failed.
 
-    ``messages`` and ``continue_last`` as in Generate. Where nothing is kept, what is in the context stays there.
+    ``messages`` and ``continue_last`` as in Generate. With ``evaluate`` the rest of the chat is evaluated, as for an
+    answer; without, where nothing is kept, what is in the context stays there.
     """
 
     request_id: int
@@ -97,6 +98,7 @@ class RestoreChat(Command):
     messages: tuple[Message, ...]
     policy: PolicySettings = PolicySettings()
     continue_last: bool = False
+    evaluate: bool = False
 
 
 @dataclass(frozen=True)
@@ -284,9 +286,13 @@ class ChatTiersChanged(Event):
 
 @dataclass(frozen=True)
 class ChatRestored(Event):
-    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now."""
+    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now.
+
+    ``stats``: what it cost where something was evaluated.
+    """
 
     request_id: int
+    stats: GenerationStats | None = None
 
 
 @dataclass(frozen=True)

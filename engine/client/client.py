@@ -259,7 +259,7 @@ class EngineClient:
         stopped = [
             command
             for command in self._held
-            if isinstance(command, LoadModel | Generate) and command.request_id in self._cancelled
+            if isinstance(command, LoadModel | Generate | RestoreChat) and command.request_id in self._cancelled
         ]
         for command in stopped:
             self._held.remove(command)
@@ -380,9 +380,11 @@ class EngineClient:
         return read_log_tail(Path(self._options.log_path))
 
 
-def answer_to_stopped(request: LoadModel | Generate) -> Event:
+def answer_to_stopped(request: LoadModel | Generate | RestoreChat) -> Event:
     """The answer to a request that was stopped before any process read it."""
     if isinstance(request, LoadModel):
         return LoadCancelled(request.request_id)
+    if isinstance(request, RestoreChat):
+        return ChatRestored(request.request_id)
     stats = GenerationStats.nothing(request.sampling.seed or 0)
     return Finished(request.request_id, FinishReason.CANCELLED, stats, "", "", ())

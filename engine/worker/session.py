@@ -57,7 +57,7 @@ from engine.text.template import load_template
 from engine.worker.answer import Answer
 from engine.worker.library import open_library
 from engine.worker.loaded_model import GPU_PROBE_TOKENS, LoadedModel
-from engine.worker.restoring import restore
+from engine.worker.reading import restore
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8

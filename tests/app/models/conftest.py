@@ -16,11 +16,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.link.bridge import EngineBridge
+from app.link.model_loader import AskPerson, ModelLoader
 from app.link.model_setups import ModelSetups
-from app.link.opener import ModelOpener
 from app.link.plan_service import PlanService
 from app.link.session import EngineSession
-from app.link.settings_chooser import SettingsChooser
 from app.look.i18n import EngineWords
 from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
@@ -51,11 +50,10 @@ class ModelRoom:
     hub: HubWorker
     plans: PlanService
     bridge: EngineBridge
-    opener: ModelOpener
+    loader: ModelLoader
     engine: FakeEngine
     words: EngineWords
     setups: ModelSetups
-    chooser: SettingsChooser
     library: LibraryWatcher
     opened: list[str] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
@@ -80,7 +78,7 @@ def gguf_bytes(name: str) -> bytes:
     )
 
 
-MakeRoom = Callable[[], ModelRoom]
+MakeRoom = Callable[..., ModelRoom]
 
 
 @pytest.fixture
@@ -95,7 +93,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
 
             return Hub(server.endpoint)
 
-        def make() -> ModelRoom:
+        def make(*, ask: AskPerson | None = None) -> ModelRoom:
             bridge = EngineBridge()
             engine = FakeEngine(bridge.post)
             session = EngineSession(engine, bridge)
@@ -114,10 +112,9 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             )
             opened: list[str] = []
             setups = ModelSetups(store)
-            chooser = SettingsChooser(session, workers.plans)
-            opener = ModelOpener(session, setups, chooser, lambda path: opened.append(str(path)))
+            loader = ModelLoader(session, setups, workers.plans, ask, lambda path: opened.append(str(path)))
             words = EngineWords(map(str, ENGINE_SENTENCES))
-            desk = ModelDesk(Theme(qapp), session, store, workers, opener, words.translate)
+            desk = ModelDesk(Theme(qapp), session, store, workers, loader, words.translate)
             room = ModelRoom(
                 desk,
                 session,
@@ -128,11 +125,10 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 workers.hub,
                 workers.plans,
                 bridge,
-                opener,
+                loader,
                 engine,
                 words,
                 setups,
-                chooser,
                 workers.library,
                 opened,
                 stores,
