@@ -85,7 +85,7 @@ class WhatIf(QObject):
     def _ask_fit(self) -> None:
         if self._question is not None:
             question = FindFit(self._question.path, self._question.settings, self._question.given_back)
-            self._plans.ask(FIT, question, self._on_fit)
+            self._plans.ask(FIT, question, self._on_fit, is_urgent=True)
 
     def _on_fit(self, answer: PlanAnswer) -> None:
         if isinstance(answer, FitFound):

@@ -107,15 +107,13 @@ class Machine:
         return used == self._proven
 
     def note_loaded(self, used: NativeCode, ready: EngineReady) -> str | None:
-        """A model is loaded, so this code works: a sentence for the person if it is other code than before."""
+        """A model is loaded, so this code works, and is used from now on: a sentence for the person if it is news."""
         with self._lock:
-            self._proven = used
-            if not self._n_trials:
+            is_news = bool(self._n_trials) and used == self._code
+            self._proven, self._n_trials = used, 0
+            self._code = replace(used, without_gpu=self._code.without_gpu)
+            if not is_news:
                 return None
-            if used != self._code:
-                self._give_trials_up()
-                return None
-            self._n_trials = 0
             self._known, self._known_identity = replace(used, without_gpu=False), _identity(ready)
             self._remember()
             return (

@@ -40,17 +40,19 @@ def plan(settings: LoadSettings, free_bytes: int = FREE) -> MemoryPlan:
 class FakePlanner:
     """Its process is the test: it answers at once, or with ``answers_by_hand`` when the test says so.
 
-    ``asked`` are the questions that came to the process, in order.
+    ``asked`` are the questions that came to the process, in order; ``askers`` all who asked.
     """
 
     def __init__(self, *, answers_by_hand: bool = False) -> None:
         self.answers_by_hand = answers_by_hand
         self.asked: list[PlanQuestion] = []
+        self.askers: list[str] = []
         self.is_closed = False
         self.types_match = False
         self._questions = PlanQueue()
 
     def ask(self, asker: str, question: PlanQuestion, on_answer: OnAnswer, *, is_urgent: bool = False) -> None:
+        self.askers.append(asker)
         self._questions.put(asker, question, on_answer, is_urgent=is_urgent)
         self._take()
         if not self.answers_by_hand:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.link.plan_service import PlanService
-from app.link.what_if import WhatIf
+from app.link.what_if import FIT, WhatIf
 from app.store.setup import Setup
 from engine.api.messages import ChooseSettings, FindFit, PlanMemory
 from engine.api.settings import CacheType, FlashAttention, LoadSettings
@@ -112,6 +112,11 @@ def test_a_slider_goes_before_a_whole_library_and_takes_nothing_from_it(qtbot, p
     planner.answer()
     planner.answer()
     qtbot.waitUntil(lambda: heard.plans == [512])
+    qtbot.waitUntil(lambda: planner.askers[-1] == FIT)
+    planner.answer()
+    planner.answer()
+    qtbot.waitUntil(lambda: heard.fits == [LARGEST_F16])
+    assert models == ["a", "b"]
     planner.answer_all()
     qtbot.waitUntil(lambda: models == ["a", "b", "c"])
 

@@ -112,6 +112,10 @@ def test_another_processor_or_library_starts_anew(tmp_path: Path, other: dict[st
     machine.note_ready(ready(**other))
     assert machine.code == NativeCode()
     assert Machine(path).code == NativeCode()
+    # An engine that was started before that is the one whose bytes are planned.
+    assert machine.note_loaded(WITHOUT_FAST, ready(**other)) is None
+    assert machine.code == WITHOUT_FAST
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(
