@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import traceback
 from collections.abc import Callable
@@ -112,28 +111,25 @@ class Program:
         self.bridge = EngineBridge()
         log_path, snapshots = str(self._engine_log), str(where.data / "snapshots")
         engine_options = EngineOptions(log_path, snapshot_folder=snapshots, tiers=self.store.current.tiers)
+        recovery = Recovery(where.config / "machine.json")
         if make_engine is None:
-            recovery = Recovery(where.config / "machine.json")
             self.engine: Engine = EngineClient(self.bridge.post, engine_options, recovery=recovery)
         else:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
         self.words = EngineWords(map(str, ENGINE_SENTENCES))
-        planner = partial(Planner, options=engine_options)
-        plan_bridge, plan_ids = EngineBridge(), itertools.count(1)
-        self.planner = planner(plan_bridge.post)
-        workers = self.workers = make_workers(where.data, planner)
+        plans = self.plans = PlanService(Planner(engine_options, recovery.machine))
+        workers = self.workers = make_workers(where.data, plans)
         self.window = MainWindow(self.theme)
         self.setups = ModelSetups(self.store)
         # Where nobody is there to be asked, whatever is wanted is loaded.
         is_attended = not options.texts and options.screenshot is None
         ask = FitQuestion(self.window).ask if is_attended else None
-        self.loader = ModelLoader(self.session, self.setups, PlanService(workers.fits), ask, check_model)
+        self.loader = ModelLoader(self.session, self.setups, plans, ask, check_model)
         self.models = ModelDesk(self.theme, self.session, self.store, workers, self.loader, self.words.translate)
         self.sampler = MemorySampler(DeviceSampler())
-        self._pricer = WayPricer(self.planner, plan_bridge, plan_ids)
-        what_if = WhatIf(self.planner, plan_bridge, plan_ids)
-        self.settings_panel = SetupPanel(self.theme, what_if, self.words.translate)
+        self._pricer = WayPricer(plans)
+        self.settings_panel = SetupPanel(self.theme, WhatIf(plans), self.words.translate)
         self.cache_panel = CachePanel(self.theme)
         self._build_window()
         self._connect_engine()
@@ -291,7 +287,7 @@ class Program:
     def close(self) -> None:
         """End the engine, and whatever else works in the background, each although another could not be ended."""
         with contextlib.ExitStack() as last_first:
-            for part in (self.planner, self.sampler, self.engine, self.desk, self.models, self.attaching):
+            for part in (self.plans, self.sampler, self.engine, self.desk, self.models, self.attaching):
                 last_first.callback(part.close)
 
     def _on_painted(self) -> None:

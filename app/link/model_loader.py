@@ -17,12 +17,12 @@ from app.link import load as loads
 from app.link.file_check import FreeMemory, check_model_file, held, read_header, surely_fits
 from app.link.load import Do, Effect, Load, Stage, Why, Wish
 from app.link.model_setups import ModelSetups
-from app.link.plan_service import PlanAnswer, PlanService, Superseded
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.link.status import EngineStatus
 from app.store.setup import Setup
 from engine.api.errors import EngineError, mistakes_as_errors
-from engine.api.messages import ChooseSettings, Event, FindFit, FitFound, SettingsChosen
+from engine.api.messages import ChooseSettings, Event, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
 from engine.api.plan import Choice, Defaults, Proposal
 from engine.api.settings import GpuLayers, LoadSettings
 
@@ -118,7 +118,7 @@ class ModelLoader(QObject):
 
     def find_defaults(self, path: str) -> None:
         """Find out what fits a model that its person has set otherwise."""
-        question = ChooseSettings(0, path, LoadSettings(), held(self._session.status))
+        question = ChooseSettings(path, LoadSettings(), held(self._session.status))
         self._plans.ask("defaults", question, partial(self._on_chosen, path, None))
 
     def _want(self, wish: Wish) -> None:
@@ -161,7 +161,7 @@ class ModelLoader(QObject):
             case Do.CHOOSE:
                 self._choose(load)
             case Do.MEASURE:
-                question = FindFit(0, load.wish.path, load.settings, held(self._session.status))
+                question = FindFit(load.wish.path, load.settings, held(self._session.status))
                 self._plans.ask(ASKER, question, partial(self._on_measured, load), is_urgent=True)
             case Do.ASK if self._ask is not None:
                 answered = lambda settings: self._take(loads.Answered(load.wish.number, settings))  # noqa: E731
@@ -221,7 +221,7 @@ class ModelLoader(QObject):
             self._take(loads.Chosen(load.wish.number, defaults.settings))
             return
         # What can't be told at a glance is measured, also while the engine starts.
-        question = ChooseSettings(0, load.wish.path, LoadSettings(), held(self._session.status))
+        question = ChooseSettings(load.wish.path, LoadSettings(), held(self._session.status))
         self._plans.ask(ASKER, question, partial(self._on_chosen, load.wish.path, load), is_urgent=True)
         QTimer.singleShot(self._deadline_ms, self, lambda: self._take(loads.Chosen(load.wish.number)))
 

@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, Signal
 
-from app.link.fit_queue import FitQueue
-from engine.api.messages import Event, Failed, FitFound, MemoryPlanned, PlanMemory, SettingsChosen
-
-
-@dataclass(frozen=True)
-class Superseded(Event):
-    """Its asker asked another question."""
-
-
-PlanAnswer = MemoryPlanned | FitFound | SettingsChosen | Failed | Superseded
-OnAnswer = Callable[[PlanAnswer], None]
+from engine.api.messages import PlanAnswer, PlanQuestion, Superseded
+from engine.client.plan_queue import OnAnswer
+from engine.client.planner import Planner
 
 
 class PlanService(QObject):
-    """Over the queue of the models' window, until there is one planner for all."""
+    """One planner for the whole window; its answers come on the window's thread, in order, until `close`."""
 
-    def __init__(self, fits: FitQueue) -> None:
-        super().__init__()
-        self._fits = fits
-        self._open: dict[tuple[str, str], dict[str, OnAnswer]] = {}
-        choose, fit = "ChooseSettings", "FindFit"
-        fits.chosen.connect(lambda path, choice: self._answer(choose, path, SettingsChosen(0, choice)))
-        fits.refused.connect(lambda path, failed: self._answer(choose, path, failed))
-        fits.fit_found.connect(lambda path, found: self._answer(fit, path, FitFound(0, found)))
-        fits.fit_refused.connect(lambda path, failed: self._answer(fit, path, failed))
+    _answered = Signal(object, object, object)
 
-    def ask(self, asker: str, question: PlanMemory, on_answer: OnAnswer, *, is_urgent: bool = False) -> None:
-        self.forget(asker)
-        self._open.setdefault((type(question).__name__, question.path), {})[asker] = on_answer
-        self._fits.put(type(question), question.path, question.settings, is_next=is_urgent)
+    def __init__(self, planner: Planner, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._planner = planner
+        # A token for each asker, a new one once it forgets.
+        self._wishes: dict[str, object] = {}
+        self._is_closed = False
+        self._answered.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
+
+    def ask(self, asker: str, question: PlanQuestion, on_answer: OnAnswer, *, is_urgent: bool = False) -> None:
+        """Ask; ``on_answer`` is called once, and never from in here.
+
+        The newest question of an asker counts: one that still waits is answered with Superseded. One that the planner
+        is working on is answered all the same, before the newer one. Urgent questions come before all others.
+        """
+        wish = self._wishes.setdefault(asker, object())
+        self._planner.ask(asker, question, partial(self._answered.emit, (asker, wish), on_answer), is_urgent=is_urgent)
 
     def forget(self, asker: str) -> None:
-        for askers in self._open.values():
-            if asker in askers:
-                on_answer = askers.pop(asker)
-                QTimer.singleShot(0, self, lambda on_answer=on_answer: on_answer(Superseded()))
+        """No answer is wanted any more: what is open is answered with Superseded."""
+        self._wishes.pop(asker, None)
+        self._planner.forget(asker)
 
     def close(self) -> None:
-        pass
+        """End the planner's process."""
+        self._is_closed = True
+        self._planner.close()
 
-    def _answer(self, kind: str, path: str, answer: PlanAnswer) -> None:
-        for on_answer in self._open.pop((kind, path), {}).values():
-            on_answer(answer)
+    def _pass_on(self, origin: tuple[str, object], on_answer: OnAnswer, answer: PlanAnswer) -> None:
+        asker, wish = origin
+        if not self._is_closed:
+            # It may have been on its way here when it was forgotten.
+            on_answer(answer if self._wishes.get(asker) is wish else Superseded())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,10 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from app.commands.actions import Actions
+from app.link.file_check import held
 from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
-from app.link.status import EngineState, EngineStatus
+from app.link.status import EngineState
 from app.look.theme import Theme
 from app.models import fit_words
 from app.models.first_run import free_memory
@@ -23,7 +25,7 @@ from app.models.workers import Workers
 from app.store.preferences import PreferencesStore
 from app.widgets.notices import Level, Notices
 from engine.api.errors import EngineError
-from engine.api.messages import Failed
+from engine.api.messages import ChooseSettings, Failed, PlanAnswer, SettingsChosen
 from engine.api.plan import Choice
 from engine.api.settings import LoadSettings
 from engine.models.hub.downloads import Download, DownloadState
@@ -58,7 +60,7 @@ class ModelDesk(QObject):
     ) -> None:
         super().__init__()
         self._theme, self._session, self._store = theme, session, store
-        self._library, self._hub, self._fits = workers.library, workers.hub, workers.fits
+        self._library, self._hub, self._plans = workers.library, workers.hub, workers.plans
         self._workers = workers
         self._loader, self._translate = loader, translate
         self._window: ModelsWindow | None = None
@@ -71,11 +73,9 @@ class ModelDesk(QObject):
         self._states: dict[str, DownloadState] = {}
         self.shows_elsewhere: Callable[[str], bool] = lambda _key: False
         self._library.listed.connect(self._on_listed)
-        self._fits.chosen.connect(self._on_chosen)
-        self._fits.refused.connect(self._on_refused)
         self._hub.judged.connect(self._on_judged)
         self._hub.downloads_changed.connect(self._on_downloads)
-        session.status_changed.connect(self._on_status)
+        session.status_changed.connect(lambda _status: self._show_loaded())
         loader.failed.connect(lambda path, error: self._on_not_loaded(path, translate(error.message)))
 
     def attach(self, parent: QWidget, notices: Notices) -> None:
@@ -179,11 +179,24 @@ class ModelDesk(QObject):
         for model in listing.models:
             path = str(model.path)
             if model.problem is None and path not in self._choices and path not in self._failures:
-                self._fits.ask(path, self._settings_for(path))
+                self._ask_what_fits(path, self._settings_for(path))
 
     def _on_judged(self, key: str, path: str) -> None:
         self._header_keys[path] = key
-        self._fits.ask(path, LoadSettings(), is_next=True)
+        self._ask_what_fits(path, LoadSettings(), is_urgent=True)
+
+    def _ask_what_fits(self, path: str, settings: LoadSettings, *, is_urgent: bool = False) -> None:
+        question = ChooseSettings(path, settings, held(self._session.status))
+        self._plans.ask(f"library {path}", question, partial(self._on_fit, path), is_urgent=is_urgent)
+
+    def _on_fit(self, path: str, answer: PlanAnswer) -> None:
+        if isinstance(answer, SettingsChosen):
+            self._choices[path] = answer.choice
+            self._failures.pop(path, None)
+            self._show_choice(path)
+        elif isinstance(answer, Failed):
+            self._failures[path] = answer
+            self._show_fit(path, fit_words.of_problem(self._translate(answer.message)))
 
     def _show_listing(self) -> None:
         if self._window is None or self._listing is None:
@@ -201,19 +214,10 @@ class ModelDesk(QObject):
             self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
         self._show_downloads(self._hub.queue.downloads)
 
-    def _on_chosen(self, path: str, choice: Choice) -> None:
-        self._choices[path] = choice
-        self._failures.pop(path, None)
-        self._show_choice(path)
-
     def _show_choice(self, path: str) -> None:
         choice = self._choices[path]
         reasons = tuple(self._translate(reason) for reason in choice.reasons)
         self._show_fit(path, fit_words.of_choice(choice, reasons))
-
-    def _on_refused(self, path: str, failed: Failed) -> None:
-        self._failures[path] = failed
-        self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
 
     def _show_fit(self, path: str, fit: FitWords) -> None:
         if self._window is None:
@@ -255,13 +259,6 @@ class ModelDesk(QObject):
         self._window.downloads.show_downloads(downloads, problems)
         self._window.finder.set_queued(frozenset(one.key for one in downloads))
         self._window.set_n_active(sum(one.state in ACTIVE for one in downloads))
-
-    def _on_status(self, status: EngineStatus) -> None:
-        facts = status.facts
-        # What a load will replace is held until it begins.
-        held = facts or status.replaced
-        self._fits.set_given_back(held.devices if held is not None else ())
-        self._show_loaded()
 
     def _show_loaded(self) -> None:
         status = self._session.status

@@ -44,28 +44,32 @@ class LoadModel(Command):
 
 
 @dataclass(frozen=True)
-class PlanMemory(Command):
-    """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer.
+class PlanQuestion(Command):
+    """A question for the planner, which has its own process; answered by one PlanAnswer.
 
-    ``given_back``: what the model loaded now holds, and gives back before the load asked about. ``policy`` is checked
-    against the cells there would be.
+    ``given_back``: what the model loaded now holds, and gives back before the load asked about.
     """
 
-    request_id: int
     path: str
     settings: LoadSettings = LoadSettings()
     given_back: tuple[DeviceMemory, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanMemory(PlanQuestion):
+    """What a load would take: MemoryPlanned. ``policy`` is checked against the cells there would be."""
+
     policy: PolicySettings = PolicySettings()
 
 
 @dataclass(frozen=True)
-class FindFit(PlanMemory):
-    """What would fit, with these settings or the fewest changes to them; answered by FitFound or Failed."""
+class FindFit(PlanQuestion):
+    """What would fit, with these settings or the fewest changes to them: FitFound."""
 
 
 @dataclass(frozen=True)
-class ChooseSettings(PlanMemory):
-    """Which layers, context and types suit the memory that is free; answered by SettingsChosen or Failed."""
+class ChooseSettings(PlanQuestion):
+    """Which layers, context and types suit the memory that is free: SettingsChosen."""
 
 
 @dataclass(frozen=True)
@@ -307,19 +311,16 @@ class TokensCounted(Event):
 
 @dataclass(frozen=True)
 class MemoryPlanned(Event):
-    request_id: int
     plan: MemoryPlan
 
 
 @dataclass(frozen=True)
 class FitFound(Event):
-    request_id: int
     fit: Fit
 
 
 @dataclass(frozen=True)
 class SettingsChosen(Event):
-    request_id: int
     choice: Choice
 
 
@@ -349,6 +350,14 @@ class Failed(Event):
     code: ErrorCode
     message: str
     detail: str = ""
+
+
+@dataclass(frozen=True)
+class Superseded(Event):
+    """A PlanQuestion was not answered: its asker asked another one, or wants no answer any more."""
+
+
+PlanAnswer = MemoryPlanned | FitFound | SettingsChosen | Failed | Superseded
 
 
 class LossOutcome(StrEnum):

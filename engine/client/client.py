@@ -209,16 +209,10 @@ class EngineClient:
                 return
 
     def _spawn(self) -> EngineProcess | None:
-        recovery, options = self._recovery, self._options
         with self._lock:
             if self._is_closing:
                 return None
-            options = replace(
-                options,
-                excluded_cpu_variants=(*options.excluded_cpu_variants, *recovery.excluded_cpu_variants),
-                without_extra_bufts=options.without_extra_bufts or recovery.without_extra_bufts,
-                without_gpu=options.without_gpu or recovery.without_gpu,
-            )
+            options = self._recovery.options_for_next(self._options)
         process = EngineProcess(self._run, options)
         with self._lock:
             self._process = process

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.link.model_loader import ModelLoader
 from app.link.status import EngineState
 from app.store.setup import Setup
-from engine.api.messages import ChooseSettings, FindFit, LoadModel, LossOutcome
+from engine.api.messages import ChooseSettings, FindFit, LoadModel, LossOutcome, PlanAnswer
 from engine.api.settings import CacheType, GpuLayers, LoadSettings, Policy, PolicySettings
 from tests.app.fake_engine import model_facts
 from tests.app.models.conftest import MakeRoom, ModelRoom
@@ -108,7 +108,7 @@ def test_what_the_planner_refuses_is_loaded_to_hear_why(tight: ModelRoom, qtbot:
 
 def test_a_planner_that_says_nothing_is_not_waited_for(tight: ModelRoom, qtbot: QtBot) -> None:
     tight.session.start()
-    tight.planner.is_lost = True
+    tight.planner.answers_by_hand = True
     loader = ModelLoader(tight.session, tight.setups, tight.plans, deadline_ms=1)
     path = str(tight.write("small.gguf"))
     loader.open(path)
@@ -129,14 +129,15 @@ def test_without_an_engine_the_load_starts_it_again(tight: ModelRoom, qtbot: QtB
 
 def test_an_engine_that_can_not_start_is_not_started_again_for_the_load(tight: ModelRoom, qtbot: QtBot) -> None:
     path = str(tight.write("small.gguf"))
-    tight.planner.is_lost = True
+    tight.planner.answers_by_hand = True
     tight.loader.open(path)
     qtbot.waitUntil(lambda: len(tight.planner.asked) == 1)
     tight.engine.die(outcome=LossOutcome.GAVE_UP)
     qtbot.waitUntil(lambda: tight.session.status.state is EngineState.STOPPED)
+    answers: list[PlanAnswer] = []
+    tight.plans.ask("somebody", ChooseSettings(path), answers.append)
     tight.planner.answer_all()
-    with qtbot.waitSignal(tight.fits.chosen):
-        pass
+    qtbot.waitUntil(lambda: len(answers) == 1)
     assert (loads(tight), tight.engine.is_running) == ([], False)
 
 
@@ -145,7 +146,7 @@ def test_what_is_loaded_stays_until_it_is_known_what_follows_and_comes_back(tigh
     first, second = str(tight.write("first.gguf")), str(tight.write("second.gguf"))
     tight.loader.open(first)
     qtbot.waitUntil(lambda: tight.session.status.can_answer)
-    tight.planner.is_lost = True
+    tight.planner.answers_by_hand = True
     tight.loader.open(second)
     qtbot.waitUntil(lambda: tight.session.status.model_path == second)
     assert tight.session.status.state is EngineState.LOADING
@@ -165,7 +166,7 @@ def test_a_model_that_is_given_up_while_its_settings_are_chosen_stays_away(tight
     first, second = str(tight.write("first.gguf")), str(tight.write("second.gguf"))
     tight.loader.open(first)
     qtbot.waitUntil(lambda: tight.session.status.can_answer)
-    tight.planner.is_lost = True
+    tight.planner.answers_by_hand = True
     tight.loader.open(second)
     qtbot.waitUntil(lambda: tight.session.status.model_path == second)
     tight.loader.unload()
@@ -178,13 +179,13 @@ def test_a_model_that_is_given_up_while_its_settings_are_chosen_stays_away(tight
 
 def test_only_the_newest_of_two_wishes_is_loaded(tight: ModelRoom, qtbot: QtBot) -> None:
     tight.session.start()
-    tight.planner.is_lost = True
+    tight.planner.answers_by_hand = True
     first, second = str(tight.write("first.gguf")), str(tight.write("second.gguf"))
     tight.loader.open(first)
     qtbot.waitUntil(lambda: tight.session.status.model_path == first)
     tight.loader.open(second)
     qtbot.waitUntil(lambda: tight.session.status.model_path == second)
-    tight.planner.is_lost = False
+    tight.planner.answers_by_hand = False
     tight.planner.answer_all()
     qtbot.waitUntil(lambda: tight.session.status.can_answer)
     assert [one.path for one in tight.engine.sent if isinstance(one, LoadModel)] == [second]

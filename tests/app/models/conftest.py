@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.link.bridge import EngineBridge
-from app.link.fit_queue import FitQueue
 from app.link.model_loader import AskPerson, ModelLoader
 from app.link.model_setups import ModelSetups
 from app.link.plan_service import PlanService
@@ -49,13 +48,12 @@ class ModelRoom:
     server: HubServer
     folder: Path
     hub: HubWorker
-    fits: FitQueue
+    plans: PlanService
     bridge: EngineBridge
     loader: ModelLoader
     engine: FakeEngine
     words: EngineWords
     setups: ModelSetups
-    plans: PlanService
     library: LibraryWatcher
     opened: list[str] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
@@ -101,12 +99,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             session = EngineSession(engine, bridge)
             store = PreferencesStore(tmp_path / "preferences.json", lambda problem: pytest.fail(str(problem)))
             folder = tmp_path / "data" / "models"
-            planners: list[FakePlanner] = []
-
-            def make_planner(post):
-                planners.append(FakePlanner(post))
-                return planners[-1]
-
+            planner = FakePlanner()
             stores: list[Store] = []
 
             def stores_of(own, added):
@@ -115,29 +108,27 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             workers = Workers(
                 LibraryWatcher(folder, stores_of),
                 HubWorker(folder, tmp_path / "data" / "downloads.json", tmp_path / "headers", make_hub),
-                FitQueue(make_planner),
+                PlanService(planner),
             )
             opened: list[str] = []
             setups = ModelSetups(store)
-            plans = PlanService(workers.fits)
-            loader = ModelLoader(session, setups, plans, ask, lambda path: opened.append(str(path)))
+            loader = ModelLoader(session, setups, workers.plans, ask, lambda path: opened.append(str(path)))
             words = EngineWords(map(str, ENGINE_SENTENCES))
             desk = ModelDesk(Theme(qapp), session, store, workers, loader, words.translate)
             room = ModelRoom(
                 desk,
                 session,
                 store,
-                planners[0],
+                planner,
                 server,
                 folder,
                 workers.hub,
-                workers.fits,
+                workers.plans,
                 bridge,
                 loader,
                 engine,
                 words,
                 setups,
-                plans,
                 workers.library,
                 opened,
                 stores,

@@ -14,14 +14,13 @@ from PySide6.QtGui import Qt as Gui
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.look.theme import Theme
 from app.models import hub_worker
+from app.models.fit_question import FitQuestion
 from app.models.model_card import CARDS_AT_ONCE, ModelCard
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.notices import Notices
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import LoadModel
-from tests.app.models.conftest import ModelRoom, gguf_bytes
+from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
 from tests.hub_server import TOKEN
 from tests.tiny import TinySpec, write_tiny_model
 
@@ -261,9 +260,11 @@ def test_buttons_say_whose_they_are(room: ModelRoom, qtbot: QtBot) -> None:
 # --- names ---
 
 
-def test_names_are_shown_letter_by_letter(
-    room: ModelRoom, qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_shown_letter_by_letter(make_room: MakeRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    room = make_room(ask=FitQuestion(parent).ask)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
     name = "huge <b>n<img src=x>"
     room.write(f"{name}.gguf", title=name)
@@ -275,10 +276,6 @@ def test_names_are_shown_letter_by_letter(
         tip = label.toolTip()
         assert "<img" not in tip, "Qt would look for the picture"
         assert not Gui.mightBeRichText(tip) or "&lt;img" in tip
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    parent.show()
-    room.desk.attach(parent, Notices(Theme(qapp), parent), can_ask=True)
     room.session.start()
     button(page.cards[0], "loadModel").click()
     qtbot.waitUntil(lambda: parent.findChild(QMessageBox) is not None)
