@@ -6,6 +6,7 @@ import itertools
 import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import pytest
 
@@ -41,9 +42,11 @@ from engine.api.messages import (
     ModelUnloaded,
 )
 from engine.api.settings import LoadSettings
+from engine.models.gguf import ModelInfo
 from tests.app.fake_engine import READY, model_facts
 
 BEFORE, AFTER, CHOSEN = (LoadSettings(n_ctx=n_ctx) for n_ctx in (512, 1024, 2048))
+HEADER = cast("ModelInfo", object())
 NO_MODEL = EngineError(ErrorCode.MODEL_EMPTY, "It is empty.")
 
 
@@ -80,11 +83,11 @@ ROADS = {
     "a file is looked at first": ((opened(1),), Stage.WANTED, [Do.LOOK]),
     "a wrong one costs nothing": ((*LOADED, opened(2), Looked(2, NO_MODEL)), Stage.LOADED, [Do.TELL, Do.END]),
     "what surely fits is loaded": ((opened(1), SURE), Stage.LOADING, [Do.SEND]),
-    "what fits is chosen": ((opened(1), Looked(1, has_choice=True)), Stage.CHECKED, [Do.CHOOSE]),
-    "and loaded": ((opened(1), Looked(1, has_choice=True), Chosen(1, CHOSEN)), Stage.LOADING, [Do.SEND]),
-    "also where it is not found out": ((opened(1), Looked(1, has_choice=True), Chosen(1)), Stage.LOADING, [Do.SEND]),
+    "what fits is chosen": ((opened(1), Looked(1, header=HEADER)), Stage.CHECKED, [Do.CHOOSE]),
+    "and loaded": ((opened(1), Looked(1, header=HEADER), Chosen(1, CHOSEN)), Stage.LOADING, [Do.SEND]),
+    "also where it is not found out": ((opened(1), Looked(1, header=HEADER), Chosen(1)), Stage.LOADING, [Do.SEND]),
     "a choice that does not fit is measured": (
-        (opened(1), Looked(1, has_choice=True), Chosen(1, CHOSEN, fits=False)),
+        (opened(1), Looked(1, header=HEADER), Chosen(1, CHOSEN, fits=False)),
         Stage.PLANNED,
         [Do.MEASURE],
     ),
@@ -104,7 +107,7 @@ ROADS = {
     "an answer about an older wish is none": ((opened(1), UNSURE, opened(2), Answered(1, CHOSEN)), Stage.WANTED, []),
     "of two wishes the newer one counts": ((opened(1), opened(2)), Stage.WANTED, [Do.END, Do.LOOK]),
     "a choice that comes after the deadline is none": (
-        (opened(1), Looked(1, has_choice=True), Chosen(1, CHOSEN, fits=False), Chosen(1)),
+        (opened(1), Looked(1, header=HEADER), Chosen(1, CHOSEN, fits=False), Chosen(1)),
         Stage.PLANNED,
         [],
     ),
@@ -141,7 +144,7 @@ ROADS = {
         Stage.LOADED,
         [Do.END],
     ),
-    "a choice is given up": ((*LOADED, opened(2), Looked(2, has_choice=True), GivenUp()), Stage.LOADED, [Do.END]),
+    "a choice is given up": ((*LOADED, opened(2), Looked(2, header=HEADER), GivenUp()), Stage.LOADED, [Do.END]),
     "other settings are loaded": ((*RELOADING, begun(12), loaded(12)), Stage.LOADED, [Do.END]),
     "those that fail bring back what was": ((*RELOADING, begun(12), failed(12)), Stage.LOADING, [Do.TELL, Do.SEND]),
     "those given up, too": ((*RELOADING, begun(12), GivenUp(), LoadCancelled(12)), Stage.LOADING, [Do.SEND]),
@@ -163,7 +166,7 @@ ROADS = {
     "or tells why not": ((*LOADED, lost(reload_id=12), begun(12), failed(12)), None, [Do.TELL, Do.END]),
     "that is given up like any load": ((*LOADED, lost(reload_id=12), GivenUp()), Stage.LOADING, [Do.CANCEL]),
     "an engine that can't start is not started for a choice": (
-        (opened(1), Looked(1, has_choice=True), lost(outcome=GAVE_UP)),
+        (opened(1), Looked(1, header=HEADER), lost(outcome=GAVE_UP)),
         None,
         [Do.END],
     ),
@@ -335,7 +338,11 @@ class Window:
         if do is Do.LOOK:
             is_opened = load.wish.why is Why.OPENED
             error = NO_MODEL if is_opened and luck < 0.2 else None
-            self.take(Looked(number, error, is_sure=luck < 0.6, has_choice=is_opened and chance.random() < 0.5))
+            self.take(
+                Looked(
+                    number, error, is_sure=luck < 0.6, header=HEADER if is_opened and chance.random() < 0.5 else None
+                )
+            )
         elif do is Do.CHOOSE:
             self.take(Chosen(number, None if luck < 0.2 else CHOSEN, fits=luck < 0.7))
         elif do is Do.MEASURE:
