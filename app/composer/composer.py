@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTool
 from app.composer.attachment_tray import AttachmentTray
 from app.look.theme import Theme
 from app.store.records import Attachment
+from engine.api.valid import valid_text
 
 MARGIN = 24
 MAX_SHARE = 0.4
@@ -129,7 +130,7 @@ class Composer(QWidget):
 
     def text(self) -> str:
         """What is typed."""
-        return self._editor.toPlainText()
+        return valid_text(self._editor.toPlainText())
 
     def set_text(self, text: str) -> None:
         """Replace what is typed, with the cursor at the end."""

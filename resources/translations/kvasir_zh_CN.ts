@@ -645,6 +645,10 @@
         </translation>
     </message>
     <message>
+        <source>The file of the chats is damaged, and what can&apos;t be read of it is missing there.</source>
+        <translation>保存对话的文件已损坏，其中无法读取的内容未能导出。</translation>
+    </message>
+    <message>
         <source>Import chats</source>
         <translation>导入对话</translation>
     </message>
@@ -682,6 +686,12 @@
         <source>%Ln chat(s) were here already.</source>
         <translation>
             <numerusform>其中 %Ln 个对话已经存在。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln part(s) of the file made no sense and were left out.</source>
+        <translation>
+            <numerusform>文件中有 %Ln 处内容无法识别，已略过。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
