@@ -227,7 +227,7 @@ def test_an_estimate_is_shown_as_one_and_keeps_only_what_is_certainly_too_long(s
     room = desk.program.composer.findChild(QLabel, "composerRoom")
     qtbot.waitUntil(lambda: room.text() != "")
     desk.program.composer.set_room(500_000, 4096, True)
-    assert room.text() == "Too long by about 495,904 tokens"
+    assert room.text().startswith("Too long by about 495,904 ")
     assert not desk.program.composer.can_send()
     assert desk.program.composer.text() == "one two"
     desk.program.composer.set_room(4200, 4096, True)
