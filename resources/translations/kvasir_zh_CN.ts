@@ -1657,8 +1657,8 @@
         <translation>不会打开此链接：{0}</translation>
     </message>
     <message>
-        <source>Open this link outside of Kvasir? {0}</source>
-        <translation>要在 Kvasir 之外打开此链接吗？{0}</translation>
+        <source>Open this link outside of Kvasir? It leads to {0}.</source>
+        <translation>要在 Kvasir 之外打开此链接吗？它指向 {0}。</translation>
     </message>
     <message>
         <source>Open</source>
