@@ -26,10 +26,12 @@ CODE_PART_LINES = 400
 CODE_PART_CHARS = 16_000
 TABLE_PART_ROWS = 60
 MAX_COLUMNS = 50
+FORMULA_LOOK_BACK = 20
 MAX_READ_AT_ONCE = 2
 PLAIN_SECTION = 48_000
 
 _CONTAINER_MARKS = re.compile(r"[\s>*+\-.)0-9\[\]xX]*")
+_OPEN_FORMULA = re.compile(r"^[ \t>]*(\$\$|\\\[)", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -97,13 +99,22 @@ def parse_more(source: str, blocks: list[Block]) -> list[Block]:
     if not blocks:
         return parse_lazily(source)
     last = blocks[-1]
-    grown = _grown_code(source, last) if _formatted_length(source) == len(source) else None
+    can_grow = _formatted_length(source) == len(source) and not _has_open_formula(source, blocks)
+    grown = _grown_code(source, last) if can_grow else None
     if grown is not None:
         return blocks[:-1] + grown
     kept = len(blocks)
     while kept and blocks[kept - 1].section >= last.section:
         kept -= 1
     return blocks[:kept] + _all_but_long(source, parse_lazily(source, last.section))
+
+
+def _has_open_formula(source: str, blocks: list[Block]) -> bool:
+    """Whether a formula may yet end that began before the last block, and would take that in."""
+    return any(
+        block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end) is not None
+        for block in blocks[-FORMULA_LOOK_BACK:]
+    )
 
 
 def _all_but_long(source: str, unread: list[Block]) -> list[Block]:

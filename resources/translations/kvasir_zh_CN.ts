@@ -806,6 +806,10 @@
 <context>
     <name>Composer</name>
     <message>
+        <source>Pasted text {0}</source>
+        <translation>粘贴的文本 {0}</translation>
+    </message>
+    <message>
         <source>Ask anything…</source>
         <translation>想问什么都可以…</translation>
     </message>
