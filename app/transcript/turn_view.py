@@ -62,7 +62,10 @@ class Hotspot:
 
 
 class TurnView:
-    """The boxes of a turn. Until `open` it is only an estimate of a height."""
+    """The boxes of a turn. Until `open` it is only an estimate of a height.
+
+    `came` tells where one box has become more by being read, and by how many, until someone takes note of it.
+    """
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
@@ -73,6 +76,7 @@ class TurnView:
         self.bubble = QRectF()
         self.width = 0.0
         self.height = 0.0
+        self.came: list[tuple[int, int]] = []
         self._read_text = self._read_reasoning = ""
 
     @property
@@ -199,7 +203,9 @@ class TurnView:
             box = self.boxes[i]
             if box.block.kind is Kind.UNREAD and work.may_do(COST_OF_SECTION):
                 source = self._read_reasoning if box.is_quiet else self._read_text
-                self.boxes[i : i + 1] = _boxes_of(read(source, box.block), source, is_quiet=box.is_quiet)
+                boxes = _boxes_of(read(source, box.block), source, is_quiet=box.is_quiet)
+                self.boxes[i : i + 1] = boxes
+                self.came.append((i, len(boxes) - 1))
                 self.stack(sizes)
                 return True
         return False

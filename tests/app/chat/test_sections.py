@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QPointF, Qt
 
 from app.chat.work import Work
 from app.transcript import Turn, TurnState, turn_view
@@ -102,6 +102,22 @@ def test_what_was_not_done_in_one_turn_is_done_in_the_next(show, qtbot) -> None:
         return all(view.boxes[i].is_ready for i in view.boxes_between(top, top + 600))
 
     qtbot.waitUntil(is_done)
+
+
+def test_what_is_selected_stays_so_while_what_is_above_it_is_read(show, qtbot) -> None:
+    transcript = show(Turn("a", "assistant", LONG["prose"] + "The very end."))
+    view = transcript.views[0]
+    qtbot.mouseDClick(
+        transcript.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=(transcript.turn_origin(0) + view.boxes[-1].rect.topLeft() + QPointF(5, 10)).toPoint(),
+    )
+    assert transcript.selected_markdown() == "The"
+    n_boxes = len(view.boxes)
+    transcript.verticalScrollBar().setValue(0)
+    transcript.grab()
+    assert len(view.boxes) > n_boxes
+    assert transcript.selected_markdown() == "The"
 
 
 def test_work_is_bounded_and_something_is_always_done() -> None:
