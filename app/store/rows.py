@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
-from app.store.records import MAX_TURN_ID, Attachment, Chat, ChatLine, ChatSettings, Turn, composed
+from app.store.records import MAX_LATER_ID, Attachment, Chat, ChatLine, ChatSettings, Turn, composed
 from app.store.schema import DamagedError
 from app.store.token_ids import are_foreign, pack, unpack
 from app.transcript.turns import TurnState
@@ -44,7 +44,7 @@ def chat_id_of(value: object) -> str:
 
 def turn_id_of(value: object) -> int:
     """The id of a message; raises DamagedError."""
-    if not isinstance(value, int) or not 0 <= value < MAX_TURN_ID:
+    if not isinstance(value, int) or not 0 <= value < MAX_LATER_ID:
         raise DamagedError(f"the id {value!r:.80} of a message")
     return value
 

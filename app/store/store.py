@@ -27,7 +27,7 @@ from app.store.rows import (
     turn_of,
     turn_values,
 )
-from app.store.schema import SERIAL_BITS, DamagedError, index_words, migrate
+from app.store.schema import SERIAL_BITS, DamagedError, index_words, migrate, refusals_of_index
 from app.store.words import query, snippet
 from engine.api.valid import valid_text
 
@@ -300,12 +300,13 @@ class ChatStore:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            with refusals_of_index():
+                self._connection.execute("COMMIT")
         except BaseException:
             # Where the disk is full SQLite may have rolled back by itself.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
 
     def _save(self, chat: Chat, changes: Changes, before: Chat | None = None) -> bool:
         number, is_new = self._save_head(chat, before)
