@@ -35,6 +35,8 @@ DATABASE = "chats.db"
 """The name of the file in the data folder."""
 BUSY_SECONDS = 5.0
 """How long a change waits for that of another window."""
+MAX_NUMBER = 2**42
+"""More chats than anybody has, and few enough for the places of their messages."""
 BATCH = 4000
 """Hits looked at in one go."""
 log = logging.getLogger("kvasir")
@@ -398,8 +400,8 @@ def open_to_read(path: Path) -> ChatStore:
 def _connect_without_room(path: Path) -> sqlite3.Connection:
     """SQLite takes a file with shared memory beside the database, and for that room, unless nobody writes or nobody
     else may read meanwhile."""
-    log = path.with_name(f"{path.name}-wal")
-    if not log.exists() or log.stat().st_size == 0:
+    wal = path.with_name(f"{path.name}-wal")
+    if not wal.exists() or wal.stat().st_size == 0:
         return connect(f"file:{quote(os.fsencode(path.absolute()))}?immutable=1")
     connection = connect(path)
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -414,5 +416,7 @@ def _is_of_unknown_make(path: Path) -> bool:
 
 
 def _places(number: int) -> tuple[int, int]:
-    """The places of a chat's messages, both included."""
+    """The places of a chat's messages, both included; raises DamagedError."""
+    if not 0 <= number < MAX_NUMBER:
+        raise DamagedError(f"the number {number} of a chat")
     return (number << SERIAL_BITS) + 1, (number + 1 << SERIAL_BITS) - 1

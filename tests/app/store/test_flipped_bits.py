@@ -200,6 +200,19 @@ def test_an_id_that_can_not_be_asked_for_any_more_is_repaired(tmp_path, place):
     assert ["Not to be lost"] in texts(path).values()
 
 
+def test_a_chat_whose_number_can_not_be_keeps_its_messages(tmp_path):
+    path = tmp_path / "chats.db"
+    filled(path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE chat SET number = number + (1 << 60) WHERE id = 'a'")
+    connection.commit()
+    connection.close()
+    window = Window(path)
+    window.use()
+    assert window.problems == [StoreProblemKind.DAMAGED]
+    assert ["Tell me of wombats", "They dig long burrows"] in texts(path).values()
+
+
 @pytest.mark.parametrize("which", ["id > 1", "id = 10", "id > 10"])
 def test_a_damaged_index_of_words_is_made_anew(tmp_path, which):
     path = tmp_path / "chats.db"
