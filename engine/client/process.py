@@ -20,7 +20,7 @@ from engine.client import deadlines
 Run = Callable[[Connection, EngineOptions], None]
 """The main function of an engine process."""
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger("kvasir")
 
 
 class EngineProcess:
@@ -94,8 +94,7 @@ class EngineProcess:
         while (command := self._outbox.get()) is not None:
             try:
                 content = ForkingPickler.dumps(command)
-            # What is in it can raise anything, and a copy may find no memory; nothing of it has been sent then.
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - a copy may find no memory; nothing has been sent then
                 self._note_unsent(command, error)
                 continue
             try:
@@ -104,13 +103,13 @@ class EngineProcess:
                 # The process ended: whoever receives notices, and answers what was under way.
                 return
             except Exception:
-                # It would wait for the rest of this for ever, and can't understand what comes next.
-                logger.warning("the pipe to the engine is unusable", exc_info=True)
+                # It would wait for the rest of this for ever, and understand nothing that follows.
+                log.warning("the pipe to the engine is unusable", exc_info=True)
                 self.kill()
                 return
 
     def _note_unsent(self, command: Command, error: Exception) -> None:
-        logger.warning("%s could not be sent: %r", type(command).__name__, error)
+        log.warning("%s could not be sent: %r", type(command).__name__, error)
         request_id = getattr(command, "request_id", None)
         if request_id is not None and not isinstance(command, Cancel):
             mistake = internal_error(error)
