@@ -83,8 +83,7 @@ class AccountedWalk:
             if run.first_position is not None
             for position in range(run.first_position, run.end_position)
         ]
-        if not manager._cells.is_shift_pending:
-            assert held_positions(memory.inner) == (said[-1:] if kind is MemoryKind.RECURRENT else said)
+        assert held_positions(memory.inner) == (said[-1:] if kind is MemoryKind.RECURRENT else said)
         if not (is_whole and memory.has_logits):
             return
         one, other = memory.inner.logits(), self._account.logits(memory.entries)
