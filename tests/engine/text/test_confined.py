@@ -164,7 +164,7 @@ def test_a_long_chat_gets_more_time_than_a_short_one() -> None:
 
 LONELY = """
 import sys, threading
-from engine.text.chat import Message
+from engine.api.chat import Message
 from engine.text.confined import ConfinedTemplate, TemplateProcess
 from tests.engine.text.test_confined import LATER_ENDLESS, VOCABULARY
 if __name__ == "__main__":
