@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.commands.actions import Actions
 from app.link.bridge import EngineBridge
-from app.link.fit_queue import FitQueue
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.look.theme import Theme
 from app.models import first_run
@@ -124,7 +124,7 @@ def start_page(
             workers = Workers(
                 LibraryWatcher(folder, lambda own, added: (Store(Source.KVASIR, own), *stores)),
                 HubWorker(folder, tmp_path / "downloads.json", tmp_path / "headers", make_hub),
-                FitQueue(FakePlanner),
+                PlanService(FakePlanner()),
             )
             theme = Theme(qapp)
             window = QMainWindow()
