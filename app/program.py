@@ -32,9 +32,8 @@ from app.link.opener import ModelOpener, check_model_file
 from app.link.session import Engine, EngineSession
 from app.link.settings_chooser import SettingsChooser
 from app.link.status import EngineStatus
-from app.look.i18n import EngineWords, Languages
+from app.look.i18n import Languages, in_words
 from app.look.resources import resource_dir
-from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
 from app.models.file_dialog import ask_for_model_file
 from app.models.first_run import FirstRun, has_starter
@@ -107,14 +106,13 @@ class Program:
         else:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
-        self.words = EngineWords(map(str, ENGINE_SENTENCES))
         planner, sampler = partial(Planner, options=engine_options), MemorySampler(DeviceSampler())
         setups = ModelSetups(self.store)
-        self.steering = Steering(self.theme, self.session, setups, planner, sampler, self.words.translate)
+        self.steering = Steering(self.theme, self.session, setups, planner, sampler)
         workers = self.workers = make_workers(where.data, planner)
         chooser = SettingsChooser(self.session, workers.fits)
         self.opener = ModelOpener(self.session, setups, chooser, check_model)
-        self.models = ModelDesk(self.theme, self.session, self.store, workers, self.opener, self.words.translate)
+        self.models = ModelDesk(self.theme, self.session, self.store, workers, self.opener)
         self._build_window()
         self._connect_engine()
         self._connect_actions()
@@ -135,9 +133,9 @@ class Program:
         self.transcript = Transcript(self.theme)
         self.welcome = Welcome(self.theme, self.actions)
         self.transcript.set_welcome(self.welcome)
-        words, look = self.words.translate, self.models.look
+        look, load = self.models.look, self.opener.open
         self.models.shows_elsewhere = self.welcome.first_models.shows
-        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.opener.open, words)
+        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, load)
         self.notices = Notices(self.theme)
         self.composer = Composer(self.theme)
         self.cache_panel = self.steering.cache_panel
@@ -167,7 +165,7 @@ class Program:
         self.steering.attach(self.chat, self.transcript, self.composer, self.notices, self.opener)
         policy = self.sampling_panel.policy
         self.steering.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
-        self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
+        self.teller = EngineNotices(self.notices, self.session, self._read_log)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.opener, self.picker)
         is_attended = not self._options.texts and self._options.screenshot is None
@@ -187,9 +185,7 @@ class Program:
 
     def _connect_engine(self) -> None:
         self.session.status_changed.connect(self._on_status)
-        self.session.load_failed.connect(
-            lambda path, failed: self.picker.set_error(path, self.teller.words.translate(failed.message))
-        )
+        self.session.load_failed.connect(lambda path, failed: self.picker.set_error(path, in_words(failed.sentence)))
         self.opener.refused.connect(self._on_refused)
         self.chat.failed.connect(self.teller.tell_failed)
         self.chat.must_choose_model.connect(self._on_must_choose)
@@ -316,7 +312,7 @@ class Program:
         self._refresh_actions()
 
     def _on_refused(self, path: str, error: EngineError) -> None:
-        self.picker.set_error(path, self.teller.words.translate(error.message))
+        self.picker.set_error(path, in_words(error.sentence))
         self.teller.tell_refused(error)
 
     def _on_must_choose(self) -> None:

@@ -10,6 +10,7 @@ from app.link.bridge import EngineBridge
 from app.link.what_if import Planner
 from engine.api.messages import Event, Failed, FitFound, MemoryPlanned, ModelFacts, PlanMemory
 from engine.api.plan import MemoryPlan
+from engine.api.sentences import Sentence
 from engine.api.settings import LoadSettings
 from engine.plan.full_cache import Way, loads_to_plan
 
@@ -28,7 +29,7 @@ class WayPricer(QObject):
         self._facts: ModelFacts | None = None
         self._open: dict[Way, LoadSettings] = {}
         self._asked: tuple[int, Way] | None = None
-        self._known: dict[Way, MemoryPlan | str] = {}
+        self._known: dict[Way, MemoryPlan | Sentence] = {}
         bridge.received.connect(self._on_answer)
 
     def price(self, facts: ModelFacts) -> None:
@@ -54,6 +55,6 @@ class WayPricer(QObject):
             self._ask_next()
         elif event.request_id == request_id and not isinstance(event, FitFound):
             del self._open[way]
-            self._known[way] = event.plan if isinstance(event, MemoryPlanned) else event.message
+            self._known[way] = event.plan if isinstance(event, MemoryPlanned) else event.sentence
             self.priced.emit(dict(self._known))
             self._ask_next()

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.link.session import EngineSession
-from app.look.i18n import EngineWords
+from app.look.i18n import in_words
 from app.store.preferences import Problem, ProblemKind
 from app.widgets.notices import Level, Notices
 from engine.api.errors import EngineError, ErrorCode
@@ -32,13 +32,11 @@ class EngineNotices(QObject):
         self,
         notices: Notices,
         session: EngineSession,
-        words: EngineWords,
         read_log: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._notices = notices
-        self.words = words
         self._read_log = read_log
         session.event_received.connect(self._on_event)
         session.load_failed.connect(lambda _path, failed: self.tell_failed(failed))
@@ -49,11 +47,11 @@ class EngineNotices(QObject):
         detail = event.detail
         if level is Level.ERROR:
             detail = "\n\n".join(filter(None, (event.detail, self._read_log())))
-        self._notices.tell(level, self.words.translate(event.message), detail)
+        self._notices.tell(level, in_words(event.sentence), detail)
 
     def tell_refused(self, error: EngineError) -> None:
         """A file can't be opened."""
-        self._notices.tell(Level.ERROR, self.words.translate(error.message), error.detail)
+        self._notices.tell(Level.ERROR, in_words(error.sentence), error.detail)
 
     def tell_choose_model(self) -> None:
         """Something was to be sent, and there is nobody to answer."""
@@ -107,8 +105,8 @@ class EngineNotices(QObject):
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, EngineLost):
-            self._notices.tell(Level.ERROR, self.words.translate(event.message), event.log_tail)
+            self._notices.tell(Level.ERROR, in_words(event.sentence), event.log_tail)
         elif isinstance(event, Notice) and event.code in _LEVELS:
-            self._notices.tell(_LEVELS[event.code], self.words.translate(event.message), event.detail)
+            self._notices.tell(_LEVELS[event.code], in_words(event.sentence), event.detail)
         elif isinstance(event, Failed) and event.request_id is None:
             self.tell_failed(event)

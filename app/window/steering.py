@@ -44,6 +44,7 @@ from engine.api.messages import (
     Span,
 )
 from engine.api.plan import MemoryPlan
+from engine.api.sentences import Sentence
 from engine.api.settings import LoadSettings, Policy
 from engine.plan.full_cache import Way, WayOn, ways_on
 
@@ -78,14 +79,12 @@ class Steering(QObject):
         setups: ModelSetups,
         make_planner: Callable[[Callable[[Event], None]], Planner],
         sampler: MemorySampler,
-        translate: Callable[[str], str],
     ) -> None:
         super().__init__()
         self._theme = theme
         self._session = session
         self._setups, self._store = setups, setups.store
         self._sampler = sampler
-        self._translate = translate
         self._chat: ChatSession | None = None
         self._transcript: Transcript | None = None
         self._composer: Composer | None = None
@@ -100,7 +99,7 @@ class Steering(QObject):
         self._planner = make_planner(bridge.post)
         self._pricer = WayPricer(self._planner, bridge, ids, self)
         self.cache_panel = CachePanel(theme)
-        self.settings_panel = SetupPanel(theme, WhatIf(self._planner, bridge, ids, self), translate)
+        self.settings_panel = SetupPanel(theme, WhatIf(self._planner, bridge, ids, self))
         self.settings_panel.presets_from(self._store.current.presets)
         self._connect()
 
@@ -279,7 +278,7 @@ class Steering(QObject):
             return
         self._go_on_with = partial(self._go_on_in, self._chat, self._chat.open_chat.head.id, go_on)
         window = self._notices.window() if self._notices is not None else None
-        self._dialog = dialog = FullDialog(self._theme, self._translate, window, is_too_long=is_too_long)
+        self._dialog = dialog = FullDialog(self._theme, window, is_too_long=is_too_long)
         dialog.way_chosen.connect(self._go_on)
         dialog.finished.connect(self._on_dialog_finished)
         self._show_ways(facts, {})
@@ -291,12 +290,12 @@ class Steering(QObject):
         facts = self._session.status.facts
         return None if facts is None else replace(facts, settings=self._setups.setup(facts.path).load)
 
-    def _show_ways(self, facts: ModelFacts, plans: dict[Way, MemoryPlan | str]) -> None:
+    def _show_ways(self, facts: ModelFacts, plans: dict[Way, MemoryPlan | Sentence]) -> None:
         if self._dialog is not None:
             usage: CacheUsage | None = self.cache_panel.facts.usage
             self._dialog.show_ways(ways_on(facts, usage, self._read_tps, plans), facts.n_ctx)
 
-    def _on_priced(self, plans: dict[Way, MemoryPlan | str]) -> None:
+    def _on_priced(self, plans: dict[Way, MemoryPlan | Sentence]) -> None:
         facts = self._facts_as_set()
         if facts is not None:
             self._show_ways(facts, plans)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from engine.api.sentences import Said, Sentence, require_sentence
+
 
 class ErrorCode(StrEnum):
     """What went wrong, decided where it went wrong. Text is never matched to find out."""
@@ -56,14 +58,15 @@ class ErrorCode(StrEnum):
     INTERNAL = "internal"
 
 
-class EngineError(Exception):
-    """An error with a way out: ``message`` is one plain sentence (or two) for the person, ``detail`` is for the log."""
+class EngineError(Said, Exception):
+    """An error with a way out: ``sentence`` is a plain one (or two) for the person, ``detail`` is for the log."""
 
-    def __init__(self, code: ErrorCode, message: str, detail: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, code: ErrorCode, sentence: Sentence, detail: str = "") -> None:
+        require_sentence(sentence)
+        super().__init__(sentence)
         self.code = code
-        self.message = message
+        self.sentence = sentence
         self.detail = detail
 
-    def __reduce__(self) -> tuple[type[EngineError], tuple[ErrorCode, str, str]]:
-        return (type(self), (self.code, self.message, self.detail))
+    def __reduce__(self) -> tuple[type[EngineError], tuple[ErrorCode, Sentence, str]]:
+        return (type(self), (self.code, self.sentence, self.detail))

@@ -15,6 +15,7 @@ from pathlib import Path
 from engine.api.errors import ErrorCode
 from engine.api.messages import Event, Failed, PlanMemory
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.client import deadlines
 from engine.client.log_tail import read_log_tail
 from engine.client.process import EngineProcess
@@ -25,9 +26,9 @@ IDLE_S = 10.0
 LOOK_PERIOD_S = 0.25
 """How often the reader looks at the clock while the process says nothing."""
 LOG_NAME = "planner.log"
-LATE = (
-    "llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is started again, "
-    "memory is planned without the GPU."
+LATE = say(
+    "llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is "
+    "started again, memory is planned without the GPU."
 )
 
 
@@ -162,7 +163,7 @@ class Planner:
         crashed = Failed(
             asked.request_id,
             ErrorCode.ENGINE_CRASHED,
-            "llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others.",
+            say("llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others."),
             f"exit code {exit_code}\n{read_log_tail(Path(self._options.log_path))}",
         )
         return [crashed, *failures]

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.api.errors import ErrorCode
 from engine.api.messages import EngineReady, LoadStage
+from engine.api.sentences import Sentence, say
 from engine.disk.whole_file import write_whole
 
 RESTARTS_MAX = 3
@@ -23,10 +24,12 @@ TRIALS_MAX = 2
 """Other CPU code is tried this often for one load: what still crashes then has another reason."""
 MEMORY_BYTES_MAX = 65_536
 
-GAVE_UP = "The engine stopped again and again and is not started any more. Choose another model or smaller settings."
-NOT_READY = "The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again."
-NOT_STARTED = "The engine can't be started: close other programs, or install Kvasir again."
-UNLOADED = "The model was taken out of memory before this was answered."
+GAVE_UP = say(
+    "The engine stopped again and again and is not started any more. Choose another model or smaller settings."
+)
+NOT_READY = say("The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again.")
+NOT_STARTED = say("The engine can't be started: close other programs, or install Kvasir again.")
+UNLOADED = say("The model was taken out of memory before this was answered.")
 
 _ENDED_FROM_OUTSIDE = frozenset({0, -9, -15})
 """Exit codes of a process that did not crash: an orderly end, SIGKILL (also of a system without memory), SIGTERM."""
@@ -65,7 +68,7 @@ class Recovery:
         self._known, self._known_identity = self._recall()
         self._code = self._known
         self._n_trials = 0
-        self._lesson = ""
+        self._lesson: Sentence | None = None
         self._without_gpu = self._must_tell_gpu = False
 
     @property
@@ -83,7 +86,7 @@ class Recovery:
         """Whether the next process leaves the GPUs alone."""
         return self._without_gpu
 
-    def note_ready(self, event: EngineReady) -> str | None:
+    def note_ready(self, event: EngineReady) -> Sentence | None:
         """The process is up and said what it runs on: a sentence for the person if a GPU was given up for that."""
         self._ready = event
         if self._known_identity is not None and self._identity(event) != self._known_identity:
@@ -94,7 +97,7 @@ class Recovery:
         if not self._must_tell_gpu:
             return None
         self._must_tell_gpu = False
-        return (
+        return say(
             "A graphics driver does not answer, so Kvasir runs on the CPU alone until it is started again. "
             "Restart the computer, or update the driver."
         )
@@ -108,16 +111,16 @@ class Recovery:
         self._deaths.clear()
         self._without_gpu = self._must_tell_gpu = False
 
-    def note_loaded(self) -> str | None:
+    def note_loaded(self) -> Sentence | None:
         """A model is loaded, so the CPU code works: a sentence for the person if it is other code than before."""
-        if not self._n_trials or self._ready is None:
+        if not self._n_trials or self._ready is None or self._lesson is None:
             return None
         self._n_trials = 0
         self._known, self._known_identity = self._code, self._identity(self._ready)
         self._remember()
-        return (
-            f"This processor's fastest code stopped the engine, so Kvasir now uses {self._lesson}. "
-            "Answers may be a little slower."
+        return say(
+            "This processor's fastest code stopped the engine, so Kvasir now uses {0}. Answers may be a little slower.",
+            self._lesson,
         )
 
     def after_death(self, exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> Advice:
@@ -150,10 +153,10 @@ class Recovery:
         remaining = [variant for variant in ready.cpu_variants if variant not in tried]
         if remaining and self._n_trials == 0:
             self._code = CpuCode(tried, code.without_extra_bufts)
-            self._lesson = f"the code for “{remaining[0]}” instead of “{ready.cpu_variant}”"
+            self._lesson = say("the code for “{0}” instead of “{1}”", remaining[0], ready.cpu_variant)
         elif not code.without_extra_bufts:
             self._code = CpuCode(code.excluded_variants, True)
-            self._lesson = "weights as they are in the file"
+            self._lesson = say("weights as they are in the file")
         else:
             return False
         self._n_trials += 1
@@ -198,27 +201,28 @@ class Recovery:
                 self._memory_path.unlink(missing_ok=True)
 
 
-def describe_exit(exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> str:
+def describe_exit(exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> Sentence:
     """One sentence for the person about a process that died."""
     if ended_for is ErrorCode.TEMPLATE_TIMEOUT:
-        return (
-            "This model's chat template did not come to an end, so it was stopped. "
-            "Choose another model, or a newer file of this one."
+        return say(
+            "This model's chat template did not come to an end, so it was stopped. Choose another model, or "
+            "a newer file of this one."
         )
-    when = "while loading the model" if stage is not None else "while it was working"
+    when = say("while loading the model") if stage is not None else say("while it was working")
     if exit_code == -getattr(signal, "SIGKILL", 9):
-        return (
-            "The engine was ended by the system, usually because memory ran out. "
-            "A smaller context window, q8_0 for K and V or a smaller model helps."
+        return say(
+            "The engine was ended by the system, usually because memory ran out. A smaller context window, "
+            "q8_0 for K and V or a smaller model helps."
         )
     if exit_code is not None and exit_code < 0:
         name = _signal_name(-exit_code)
-        return f"The engine crashed {when} ({name}). Your text is safe; try again, or choose other settings."
-    return f"The engine ended unexpectedly {when} (exit code {exit_code}). Your text is safe; try again."
+        return say("The engine crashed {0} ({1}). Your text is safe; try again, or choose other settings.", when, name)
+    code = say("unknown") if exit_code is None else str(exit_code)
+    return say("The engine ended unexpectedly {0} (exit code {1}). Your text is safe; try again.", when, code)
 
 
-def _signal_name(number: int) -> str:
+def _signal_name(number: int) -> str | Sentence:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return say("signal {0}", number)

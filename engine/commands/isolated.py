@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.client import deadlines
 from engine.client.log_tail import read_log_tail
 from engine.client.recovery import NOT_READY
@@ -67,7 +68,7 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
             return result  # type: ignore[no-any-return]
         raise EngineError(
             ErrorCode.ENGINE_CRASHED,
-            "llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V.",
+            say("llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V."),
             read_log_tail(Path(options.log_path)),
         )
 

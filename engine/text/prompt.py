@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from engine.api.chat import Message, Notice, NoticeCode, Prompt, Turn
 from engine.api.errors import EngineError
+from engine.api.sentences import say
 from engine.text.conversation import SHAPES, Field, Shape
 from engine.text.layout import ChatRendering, Layout, Span, TurnText
 from engine.text.reasoning import ReasoningTags, opened_reasoning, tags_of_template
@@ -20,7 +21,7 @@ from engine.text.vocabulary import Vocabulary
 
 _ESCAPED = Notice(
     NoticeCode.TEXT_ESCAPED,
-    "Your text holds control words of this model; an invisible space in them keeps them text.",
+    say("Your text holds control words of this model; an invisible space in them keeps them text."),
 )
 
 

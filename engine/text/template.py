@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.api.chat import Notice, NoticeCode
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import Sentence, say
 from engine.text import builtin
 from engine.text.sandbox import MAX_RENDERED, TemplateSandbox, TooMuch
 from engine.text.vocabulary import Vocabulary
@@ -68,16 +69,18 @@ class ChatTemplate:
 def load_template(vocabulary: Vocabulary, source: str | None) -> ChatTemplate:
     """The model's own template if `source` is one; else a built-in one for `vocabulary`, and a notice."""
     if source is None or not source.strip():
-        return _built_in(vocabulary, NoticeCode.TEMPLATE_MISSING, "This model has no chat template.")
+        return _built_in(vocabulary, NoticeCode.TEMPLATE_MISSING, say("This model has no chat template."))
     try:
         return ChatTemplate(source, vocabulary)
     except EngineError:
-        return _built_in(vocabulary, NoticeCode.TEMPLATE_UNUSABLE, "This model's chat template can't be read.")
+        return _built_in(vocabulary, NoticeCode.TEMPLATE_UNUSABLE, say("This model's chat template can't be read."))
 
 
-def _built_in(vocabulary: Vocabulary, code: NoticeCode, reason: str) -> ChatTemplate:
+def _built_in(vocabulary: Vocabulary, code: NoticeCode, reason: Sentence) -> ChatTemplate:
     form = builtin.form_for(vocabulary)
-    sentence = f"{reason} Kvasir uses the {form.name} form instead; answers may be worse than the model can do."
+    sentence = say(
+        "{0} Kvasir uses the {1} form instead; answers may be worse than the model can do.", reason, form.name
+    )
     return ChatTemplate(form.source, vocabulary, stop_strings=form.stop_strings, notices=(Notice(code, sentence),))
 
 
@@ -88,6 +91,6 @@ def _spelling(vocabulary: Vocabulary, token: int | None) -> str:
 def _failure(detail: str) -> EngineError:
     return EngineError(
         ErrorCode.TEMPLATE_FAILED,
-        "This model's chat template can't write this chat: start a new chat, or choose another model.",
+        say("This model's chat template can't write this chat: start a new chat, or choose another model."),
         detail,
     )

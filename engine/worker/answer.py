@@ -22,6 +22,7 @@ from engine.api.messages import (
     TextGenerated,
     TextKind,
 )
+from engine.api.sentences import Sentence, say
 from engine.api.settings import SEED_MAX, checked
 from engine.cache.manager import AppendResult, Feed, RecomputeReason
 from engine.native.sampler import Sampler
@@ -40,11 +41,6 @@ RECOMPUTE_NOTICE_TOKENS = 64
 """Evaluating fewer tokens again than this is not worth a word."""
 
 _TEXT_KINDS = {PartKind.ANSWER: TextKind.ANSWER, PartKind.REASONING: TextKind.REASONING}
-_RECOMPUTE_SENTENCES = {
-    RecomputeReason.NO_CHECKPOINT: "This model can't go back to the change alone, so {n} tokens are read again.",
-    RecomputeReason.EVICTED_BEFORE_CHANGE: "What stands before the change had left, so {n} tokens are read again.",
-    RecomputeReason.CACHE_FULL: "The cache was full: the oldest turns were dropped and {n} tokens are read again.",
-}
 
 
 class Answer:
@@ -94,7 +90,7 @@ class Answer:
         self._emit(PrefillProgress(request_id, feed.n_prompt - feed.n_fed, feed.n_prompt, feed.n_reused))
         for notice in prompt.notices:
             if notice not in self._loaded.template.notices:
-                self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
+                self._emit(Notice(NoticeCode.TEMPLATE, notice.sentence, notice.code))
         self._tell_recompute(feed)
         feed_started = time.perf_counter()
         n_done = 0
@@ -189,7 +185,7 @@ class Answer:
 
     def _tell_recompute(self, feed: Feed) -> None:
         if feed.reason is not None and feed.n_recomputed >= RECOMPUTE_NOTICE_TOKENS:
-            self._emit(Notice(NoticeCode.CACHE, _RECOMPUTE_SENTENCES[feed.reason].format(n=feed.n_recomputed)))
+            self._emit(Notice(NoticeCode.CACHE, _recomputed(feed.reason, feed.n_recomputed)))
 
     def _tell_usage(self, feed: Feed, *, now: bool = False) -> None:
         clock = time.monotonic()
@@ -215,3 +211,17 @@ class Answer:
 
 def _rate(n_tokens: int, seconds: float) -> float:
     return n_tokens / seconds if n_tokens and seconds > 0 else 0.0
+
+
+def _recomputed(reason: RecomputeReason, n_tokens: int) -> Sentence:
+    return {
+        RecomputeReason.NO_CHECKPOINT: say(
+            "This model can't go back to the change alone, so {0} tokens are read again.", n_tokens
+        ),
+        RecomputeReason.EVICTED_BEFORE_CHANGE: say(
+            "What stands before the change had left, so {0} tokens are read again.", n_tokens
+        ),
+        RecomputeReason.CACHE_FULL: say(
+            "The cache was full: the oldest turns were dropped and {0} tokens are read again.", n_tokens
+        ),
+    }[reason]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.wording import gibibytes
+from engine.api.sentences import Bytes, say
 from engine.disk.errors import disk_error
 from engine.disk.file_lock import file_lock
 from engine.models.hub.hub_busy import HubBusyError
@@ -89,8 +89,11 @@ class Transfer:
             if not is_ours:
                 raise EngineError(
                     ErrorCode.DOWNLOAD_ELSEWHERE,
-                    f"Another Kvasir window is downloading “{self._model.name}”: let it finish there, or try again "
-                    "here once that window is closed.",
+                    say(
+                        "Another Kvasir window is downloading “{0}”: let it finish there, or try again here once that "
+                        "window is closed.",
+                        self._model.name,
+                    ),
                     str(lock),
                 )
             self._bring(targets)
@@ -117,8 +120,14 @@ class Transfer:
         if missing > 0 and missing + SPARE_BYTES > free:
             raise EngineError(
                 ErrorCode.DISK_FULL,
-                f"The disk with “{self._folder}” has {gibibytes(free)} free, but {gibibytes(missing)} are still to "
-                f"come and {gibibytes(SPARE_BYTES)} are to stay free: make room, or choose a smaller file.",
+                say(
+                    "The disk with “{0}” has {1} free, but {2} are still to come and {3} are to stay free: make "
+                    "room, or choose a smaller file.",
+                    str(self._folder),
+                    Bytes(free),
+                    Bytes(missing),
+                    Bytes(SPARE_BYTES),
+                ),
                 f"{missing} bytes of {self._model.size_bytes}",
             )
 
@@ -168,15 +177,19 @@ class Transfer:
             # The server closed without an error: the same as a broken line.
             raise EngineError(
                 ErrorCode.HUB_UNREACHABLE,
-                f"{self._hub.host} broke off the download: resume it.",
+                say("{0} broke off the download: resume it.", self._hub.host),
                 f"{n_done} of {file.size_bytes} bytes",
             )
         if n_done > file.size_bytes or (expected is not None and digest.hexdigest() != expected):
             part.unlink()
             raise EngineError(
                 ErrorCode.DOWNLOAD_DAMAGED,
-                f"“{file.path}” arrived with other content than {self._hub.host} promises, so it was deleted. "
-                "Download it again; if that fails too, something on the way changes it.",
+                say(
+                    "“{0}” arrived with other content than {1} promises, so it was deleted. Download it again; if "
+                    "that fails too, something on the way changes it.",
+                    file.path,
+                    self._hub.host,
+                ),
                 f"{n_done} bytes, SHA-256 {digest.hexdigest()}, expected {expected}",
             )
 

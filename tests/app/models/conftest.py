@@ -21,8 +21,6 @@ from app.link.model_setups import ModelSetups
 from app.link.opener import ModelOpener
 from app.link.session import EngineSession
 from app.link.settings_chooser import SettingsChooser
-from app.look.i18n import EngineWords
-from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
@@ -53,7 +51,6 @@ class ModelRoom:
     bridge: EngineBridge
     opener: ModelOpener
     engine: FakeEngine
-    words: EngineWords
     setups: ModelSetups
     chooser: SettingsChooser
     library: LibraryWatcher
@@ -121,8 +118,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             setups = ModelSetups(store)
             chooser = SettingsChooser(session, workers.fits)
             opener = ModelOpener(session, setups, chooser, lambda path: opened.append(str(path)))
-            words = EngineWords(map(str, ENGINE_SENTENCES))
-            desk = ModelDesk(Theme(qapp), session, store, workers, opener, words.translate)
+            desk = ModelDesk(Theme(qapp), session, store, workers, opener)
             room = ModelRoom(
                 desk,
                 session,
@@ -135,7 +131,6 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 bridge,
                 opener,
                 engine,
-                words,
                 setups,
                 chooser,
                 workers.library,

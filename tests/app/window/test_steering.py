@@ -28,6 +28,7 @@ from engine.api.messages import (
     Span,
     SpanState,
 )
+from engine.api.sentences import say
 from engine.api.settings import CacheType, LoadSettings, Policy, PolicySettings
 from engine.plan.full_cache import Way
 from tests.app.fake_engine import model_facts, usage
@@ -118,7 +119,7 @@ def fail_load(desk, sentence: str, *, began: bool = True) -> None:
     request_id = desk.engine.last(LoadModel).request_id
     if began:
         desk.engine.post(LoadProgress(request_id, LoadStage.READING, 0.0))
-    desk.engine.post(Failed(request_id, ErrorCode.OUT_OF_MEMORY, sentence))
+    desk.engine.post(Failed(request_id, ErrorCode.OUT_OF_MEMORY, say(sentence)))
 
 
 def test_a_reload_that_fails_brings_back_what_was_in_force(slow_desk, qtbot):
@@ -324,7 +325,7 @@ def test_a_message_that_is_too_long_for_a_cache_that_stops_asks_too(start_desk, 
     preferences = Preferences(setups={str(path): Setup(policy=PolicySettings(policy=Policy.STOP))})
     desk = start_desk(preferences=preferences, answers_by_hand=True)
     desk.send("A long message")
-    desk.engine.post(Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, "Too long by 7 tokens."))
+    desk.engine.post(Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, say("Too long by 7 tokens.")))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
     assert desk.program.composer.text() == "A long message"
     way(desk, Way.SLIDE).click()

@@ -95,7 +95,7 @@ def test_what_worked_is_kept_for_the_next_start_only_once_it_worked(tmp_path: Pa
     assert not path.exists()
     sentence = recovery.note_loaded()
     assert sentence is not None
-    assert "“plain” instead of “fast”" in sentence
+    assert "“plain” instead of “fast”" in str(sentence)
     assert recovery.note_loaded() is None
     assert Recovery(path).excluded_cpu_variants == ("fast",)
     assert [one.name for one in path.parent.iterdir()] == ["machine.json"]
@@ -151,7 +151,7 @@ def test_the_memory_is_plain_json(tmp_path: Path) -> None:
     ],
 )
 def test_every_end_has_a_sentence(exit_code: int | None, stage: LoadStage | None, words: str) -> None:
-    sentence = describe_exit(exit_code, stage, None)
+    sentence = str(describe_exit(exit_code, stage, None))
     assert words in sentence
     assert sentence.endswith(".")
     assert "\n" not in sentence
@@ -161,7 +161,7 @@ def test_a_start_that_hangs_is_tried_once_without_the_gpu_until_the_person_tries
     recovery = Recovery()
     assert recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED).retry
     assert recovery.without_gpu
-    assert "graphics driver" in (recovery.note_ready(ready()) or "")
+    assert "graphics driver" in str(recovery.note_ready(ready()))
     assert recovery.note_ready(ready()) is None
     recovery.note_success()
     assert recovery.without_gpu
