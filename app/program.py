@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,9 +40,11 @@ from app.models.model_desk import ModelDesk
 from app.models.picker import ModelPicker
 from app.models.recent_models import RecentModels
 from app.models.workers import make_workers
+from app.process import terminal
 from app.process.logs import prepare_logs
 from app.process.options import Options, folders
 from app.process.process_age import process_age_s
+from app.process.thread_failures import ThreadFailures
 from app.settings.appearance import Appearance
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
@@ -166,6 +167,8 @@ class Program:
         policy = self.sampling_panel.policy
         self.steering.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
         self.teller = EngineNotices(self.notices, self.session, self._read_log)
+        self.thread_failures = ThreadFailures(self.window)
+        self.thread_failures.failed.connect(self.teller.tell_internal)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.opener, self.picker)
         is_attended = not self._options.texts and self._options.screenshot is None
@@ -265,12 +268,10 @@ class Program:
         self.composer.focus()
 
     def close(self) -> None:
-        """End the engine, and whatever else works in the background."""
-        self.attaching.close()
-        self.models.close()
-        self.desk.close()
-        self.engine.close()
-        self.steering.close()
+        """End the engine, and whatever else works in the background, each although another could not be ended."""
+        with contextlib.ExitStack() as last_first:
+            for part in (self.steering, self.engine, self.desk, self.models, self.attaching):
+                last_first.callback(part.close)
 
     def _on_painted(self) -> None:
         with contextlib.suppress(OSError):
@@ -357,7 +358,7 @@ class Program:
 
     def _on_unattended_ended(self, code: int, sentence: str) -> None:
         if sentence:
-            print(f"kvasir: {sentence}", file=sys.stderr)
+            terminal.say(f"kvasir: {sentence}")
         self.exit_code = code
         self.window.close()
 

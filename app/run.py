@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 
 from PySide6.QtWidgets import QApplication
@@ -13,6 +14,7 @@ from app.process.logs import close_logs
 from app.process.no_screen import ending_where_qt_aborts
 from app.process.options import Options
 from app.process.signals import closing_on_signals
+from app.process.stalls import StallWatch
 from app.program import Program
 
 log = logging.getLogger("kvasir")
@@ -26,15 +28,30 @@ def run(options: Options) -> int:
     app.setApplicationDisplayName("Kvasir")
     app.setDesktopFileName("kvasir")
     program = Program(app, options)
-    sys.excepthook = program.on_exception
-    try:
-        with closing_on_signals(program.window.close):
+    sys.excepthook, threading.excepthook = program.on_exception, program.thread_failures.on_exception
+    StallWatch(app)
+
+    def end() -> None:
+        program.window.close()
+        # Also where another window stays open, or a dialog that does not want to close.
+        app.exit()
+
+    with closing_on_signals(end):
+        try:
             program.show()
             exit_code = app.exec() or program.exit_code
-    finally:
-        sys.excepthook = sys.__excepthook__
-        ended = time.monotonic()
-        program.close()
-        log.info("Everything was closed in %.0f ms", (time.monotonic() - ended) * 1000)
-        close_logs()
+        finally:
+            _close(program)
     return leave(exit_code)
+
+
+def _close(program: Program) -> None:
+    """Close everything; what can't be closed is logged, and stops neither the rest nor the end."""
+    sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__
+    began = time.monotonic()
+    try:
+        program.close()
+    except Exception:
+        log.exception("Not everything could be closed")
+    log.info("Everything was closed in %.0f ms", (time.monotonic() - began) * 1000)
+    close_logs()

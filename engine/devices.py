@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import psutil
 
-from engine.api.facts import Device, DeviceMemory
+from engine.api.facts import MAX_MEMORY_BYTES, Device, DeviceMemory, known_memory
+
+log = logging.getLogger("kvasir")
 
 RAM_LEFT_SHARE = 16
 """What nobody must need is kept in RAM only while a sixteenth of the machine's is free."""
+MAX_CARDS = 64
 RETRY_SAMPLES = 30
 """A driver that failed is asked again after so many samples."""
 
@@ -67,18 +71,27 @@ def memory_shares(sample: DeviceSample, held: DeviceMemory | None) -> MemoryShar
     ``held``: what the loaded model took there. Weights that are mapped from the file count as the model's, although the
     system would give their pages to others; recurrent state counts as KV, output buffers as compute.
     """
-    weights = held.weights_bytes if held is not None else 0
-    kv = held.kv_bytes + held.recurrent_bytes if held is not None else 0
-    compute = held.compute_bytes + held.output_bytes if held is not None else 0
+    left = max(0, sample.total_bytes)
+
+    def share(n_bytes: int) -> int:
+        """Never more than there is, whatever a driver or a plan says."""
+        nonlocal left
+        taken = min(max(0, n_bytes), left)
+        left -= taken
+        return taken
+
+    weights = share(held.weights_bytes if held is not None else 0)
+    kv = share(held.kv_bytes + held.recurrent_bytes if held is not None else 0)
+    compute = share(held.compute_bytes + held.output_bytes if held is not None else 0)
     if sample.problem is SampleProblem.NOT_LIVE:
         rest, others = 0, sample.used_bytes
     elif sample.process_bytes is not None:
-        rest = max(0, sample.process_bytes - weights - kv - compute)
-        others = max(0, sample.used_bytes - sample.process_bytes)
+        rest = sample.process_bytes - weights - kv - compute
+        others = sample.used_bytes - sample.process_bytes
     else:
-        rest, others = 0, max(0, sample.used_bytes - weights - kv - compute)
-    free = max(0, sample.total_bytes - weights - kv - compute - rest - others)
-    return MemoryShares(weights, kv, compute, rest, others, free)
+        rest, others = 0, sample.used_bytes - weights - kv - compute
+    rest, others = share(rest), share(others)
+    return MemoryShares(weights, kv, compute, rest, others, left)
 
 
 class DeviceSampler:
@@ -125,7 +138,7 @@ class DeviceSampler:
         """Let go of the driver."""
         if self._is_open:
             self._is_open = False
-            with contextlib.suppress(self._nvml.NVMLError):
+            with contextlib.suppress(Exception):
                 self._nvml.nvmlShutdown()
 
     def _cards(self, process_id: int | None) -> Iterator[tuple[str, DeviceSample]]:
@@ -133,8 +146,8 @@ class DeviceSampler:
         if not self._open():
             return
         try:
-            n_cards = self._nvml.nvmlDeviceGetCount()
-        except self._nvml.NVMLError as error:
+            n_cards = min(int(self._nvml.nvmlDeviceGetCount()), MAX_CARDS)
+        except Exception as error:  # noqa: BLE001 - a driver's library raises what it likes
             self._fail(error)
             return
         for index in range(n_cards):
@@ -142,22 +155,21 @@ class DeviceSampler:
             try:
                 handle = self._nvml.nvmlDeviceGetHandleByIndex(index)
                 address = _pci_address(self._nvml.nvmlDeviceGetPciInfo(handle).busId)
-            except self._nvml.NVMLError as error:
+            except Exception as error:  # noqa: BLE001 - as above
                 # A card that is gone has no address any more.
                 yield name, DeviceSample(name, "", problem=self._named(error))
                 continue
             yield address, self._card(name, handle, process_id)
 
     def _card(self, name: str, handle: Any, process_id: int | None) -> DeviceSample:
-        nvml = self._nvml
         try:
-            description = _text(nvml.nvmlDeviceGetName(handle))
-            memory = nvml.nvmlDeviceGetMemoryInfo(handle)
-        except nvml.NVMLError as error:
+            description = _text(self._nvml.nvmlDeviceGetName(handle))
+            memory = self._nvml.nvmlDeviceGetMemoryInfo(handle)
+            known = known_memory(memory.total, memory.used)
+            process_bytes = self._process_bytes(handle, process_id)
+        except Exception as error:  # noqa: BLE001 - as above
             return DeviceSample(name, "", problem=self._named(error))
-        return DeviceSample(
-            name, description, int(memory.total), int(memory.used), self._process_bytes(handle, process_id)
-        )
+        return _sample(name, description, known, process_bytes)
 
     def _process_bytes(self, handle: Any, process_id: int | None) -> int | None:
         """What a process holds on a card; None if the driver won't say, or counts processes of another container."""
@@ -165,10 +177,12 @@ class DeviceSampler:
             self._nvml.nvmlDeviceGetComputeRunningProcesses,
             self._nvml.nvmlDeviceGetGraphicsRunningProcesses,
         ):
-            with contextlib.suppress(self._nvml.NVMLError):
+            try:
                 for process in list_processes(handle):
                     if process.pid == process_id and process.usedGpuMemory is not None:
                         return int(process.usedGpuMemory)
+            except Exception as error:  # noqa: BLE001 - as above
+                self._named(error)
         return None
 
     def _open(self) -> bool:
@@ -179,7 +193,7 @@ class DeviceSampler:
             return False
         try:
             self._nvml.nvmlInit()
-        except self._nvml.NVMLError as error:
+        except Exception as error:  # noqa: BLE001 - as above
             self._fail(error)
             return False
         self._is_open, self._problem = True, None
@@ -189,49 +203,105 @@ class DeviceSampler:
         """No card can be asked for a while. A machine without the driver is no problem."""
         self.close()
         self._n_until_retry = RETRY_SAMPLES
-        missing = {self._nvml.NVML_ERROR_LIBRARY_NOT_FOUND, self._nvml.NVML_ERROR_DRIVER_NOT_LOADED}
-        self._problem = None if getattr(error, "value", None) in missing else self._named(error)
+        is_missing = self._is_one_of(error, "LIBRARY_NOT_FOUND", "DRIVER_NOT_LOADED")
+        self._problem = None if is_missing else self._named(error)
 
     def _named(self, error: Exception) -> SampleProblem:
-        return {
-            self._nvml.NVML_ERROR_GPU_IS_LOST: SampleProblem.GPU_LOST,
-            self._nvml.NVML_ERROR_NOT_FOUND: SampleProblem.GPU_LOST,
-            self._nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: SampleProblem.DRIVER_MISMATCH,
-            self._nvml.NVML_ERROR_NO_PERMISSION: SampleProblem.NO_PERMISSION,
-        }.get(getattr(error, "value", None), SampleProblem.DRIVER_FAILED)
+        if not isinstance(error, getattr(self._nvml, "NVMLError", ())):
+            _log_once(error)
+        elif self._is_one_of(error, "GPU_IS_LOST", "NOT_FOUND"):
+            return SampleProblem.GPU_LOST
+        elif self._is_one_of(error, "LIB_RM_VERSION_MISMATCH"):
+            return SampleProblem.DRIVER_MISMATCH
+        elif self._is_one_of(error, "NO_PERMISSION"):
+            return SampleProblem.NO_PERMISSION
+        return SampleProblem.DRIVER_FAILED
+
+    def _is_one_of(self, error: Exception, *names: str) -> bool:
+        value = getattr(error, "value", None)
+        return value is not None and value in [getattr(self._nvml, f"NVML_ERROR_{name}", None) for name in names]
 
 
 def sample_ram(process_id: int | None) -> DeviceSample:
     """This machine's memory. Of a process only what is its own counts, not what it shares with files."""
-    memory = psutil.virtual_memory()
+    known = _ram()
     process_bytes = None
     if process_id is not None:
-        with contextlib.suppress(psutil.Error):
+        try:
             used = psutil.Process(process_id).memory_info()
             process_bytes = used.rss - getattr(used, "shared", 0)
-    return DeviceSample("CPU", "", memory.total, memory.total - memory.available, process_bytes)
+        except psutil.Error:
+            pass
+        except Exception as error:  # noqa: BLE001 - what a system tells of a process is not worth an end
+            _log_once(error)
+    return _sample("CPU", "", None if known is None else (known[0], known[0] - known[1]), process_bytes)
 
 
 def spare_ram_bytes() -> int:
     """What may be taken of this machine's memory without pressing anyone, below 0 if too much is taken already.
 
     A share of the machine is left to other programs and to the files that the system keeps at hand, weights among them.
+    Where the system does not tell, nothing may be taken.
     """
-    memory = psutil.virtual_memory()
-    return int(memory.available - memory.total // RAM_LEFT_SHARE)
+    known = _ram()
+    return 0 if known is None else known[1] - known[0] // RAM_LEFT_SHARE
+
+
+def available_ram_bytes() -> int:
+    """What can be had of this machine's memory now; 0 where the system does not tell."""
+    try:
+        known = known_memory(MAX_MEMORY_BYTES, psutil.virtual_memory().available)
+    except Exception as error:  # noqa: BLE001 - as above
+        _log_once(error)
+        known = None
+    return 0 if known is None else known[1]
+
+
+def _ram() -> tuple[int, int] | None:
+    """Bytes of this machine's memory, and those that are to be had."""
+    try:
+        memory = psutil.virtual_memory()
+        return known_memory(memory.total, memory.available)
+    except Exception as error:  # noqa: BLE001 - as above
+        _log_once(error)
+        return None
+
+
+def _sample(name: str, description: str, known: tuple[int, int] | None, process_bytes: int | None) -> DeviceSample:
+    """With figures that can be true; ``known`` are what there is, and what is used of it."""
+    if known is None:
+        return DeviceSample(name, description, problem=SampleProblem.DRIVER_FAILED)
+    total, used = known
+    is_told = process_bytes is not None and 0 <= process_bytes <= total
+    return DeviceSample(name, description, total, used, process_bytes if is_told else None)
+
+
+@cache
+def _log_failure(failure: str) -> None:
+    log.info("a driver or the system does not tell how full its memory is: %s", failure)
+
+
+def _log_once(error: Exception) -> None:
+    _log_failure(type(error).__name__)
 
 
 def _as_at_start(device: Device, problem: SampleProblem | None) -> DeviceSample:
     if problem is not None and device.backend == "CUDA":
         return DeviceSample(device.name, device.description, problem=problem)
-    used = device.total_bytes - device.free_bytes
-    return DeviceSample(device.name, device.description, device.total_bytes, used, None, SampleProblem.NOT_LIVE)
+    known = known_memory(device.total_bytes, device.free_bytes)
+    if known is None:
+        return DeviceSample(device.name, device.description, problem=SampleProblem.DRIVER_FAILED)
+    total, free = known
+    return DeviceSample(device.name, device.description, total, total - free, None, SampleProblem.NOT_LIVE)
 
 
 def _import_nvml() -> Any:
     try:
         import pynvml
     except ImportError:
+        return None
+    except Exception as error:  # noqa: BLE001 - as above
+        _log_once(error)
         return None
     return pynvml
 

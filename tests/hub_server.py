@@ -46,7 +46,12 @@ class HubServer:
     status_headers: dict[str, str] = field(default_factory=dict)
     """Sent along with it."""
     tells_digests: bool = True
+    links_digests: bool = True
+    """Whether it tells them too when it sends on to the bytes."""
+    etag: str | None = None
     content_instead: bytes | None = None
+    raw_instead: list[bytes] = field(default_factory=list)
+    """What the next questions for bytes are answered with, from the status line on; the connection is cut then."""
     answer_instead: bytes | None = None
     """What every question of the API is answered with."""
     answer_headers: dict[str, str] = field(default_factory=dict)
@@ -165,13 +170,19 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, "EntryNotFound", "Entry not found")
         else:
             digest = hashlib.sha256(repo.files[path]).hexdigest()
-            self._redirect(f"/cdn/{repo.name}/{path}", 302, {"X-Linked-Etag": f'"{digest}"', "X-Repo-Commit": COMMIT})
+            linked = {"X-Linked-Etag": f'"{digest}"'} if self.server_hub.links_digests else {}
+            self._redirect(f"/cdn/{repo.name}/{path}", 302, {**linked, "X-Repo-Commit": COMMIT})
 
     def _is_known(self) -> bool:
         return self.headers.get("Authorization") == f"Bearer {TOKEN}"
 
     def _bytes(self, content: bytes) -> None:
         hub = self.server_hub
+        if hub.raw_instead:
+            self.wfile.write(hub.raw_instead.pop(0))
+            self.close_connection = True
+            self._wait_at_gate()
+            return
         if hub.content_instead is not None:
             content = hub.content_instead
         match = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
@@ -187,18 +198,24 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_response(206)
             self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(content)}")
         self.send_header("Content-Length", str(end - start))
+        if hub.etag is not None:
+            self.send_header("ETag", hub.etag)
         self.end_headers()
         stop = min(end, start + hub.cut_after.pop(0)) if hub.cut_after else end
         middle = (start + stop) // 2
         self.wfile.write(content[start:middle])
         self.wfile.flush()
-        if hub.gate is not None:
-            hub.reached_gate.set()
-            hub.gate.wait(30)
+        self._wait_at_gate()
         self.wfile.write(content[middle:stop])
         hub.ranges.append((start, stop))
         if stop < end:
             self.close_connection = True
+
+    def _wait_at_gate(self) -> None:
+        if self.server_hub.gate is not None:
+            self.wfile.flush()
+            self.server_hub.reached_gate.set()
+            self.server_hub.gate.wait(30)
 
     def _json(self, value: object) -> None:
         self._send_json(json.dumps(value).encode())

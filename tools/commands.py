@@ -1,4 +1,4 @@
-"""What `make` does: `run` opens the window, `test` runs every check, `package` makes what people install."""
+"""What `make` does: `run` opens the window, `lint` and `test` run the checks, `package` makes what people install."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,13 +16,22 @@ from tools.stamp import Wish, read_stamp, venv_python
 from tools.translations import build, is_stale
 
 ROOT = Path(__file__).resolve().parent.parent
-USAGE = "usage: bootstrap.py run [arguments of the window] | test [arguments of pytest] | package | licences"
+USAGE = "usage: bootstrap.py run [arguments of the window] | test [arguments of pytest] | lint | package | licences"
 INTERRUPTED = 130
+LINT = {
+    "ruff": ("-m", "ruff", "check", "--quiet"),
+    "ruff format": ("-m", "ruff", "format", "--check", "--quiet"),
+    "mypy": ("-m", "mypy"),
+    "import-linter": ("-c", "from importlinter.cli import lint_imports_command as lint; lint()", "--no-cache"),
+    "rooms": ("-m", "tools.rooms"),
+}
+# On all cores; a worker that has nothing left takes tests from another.
+PYTEST = ("-m", "pytest", "--numprocesses", "logical", "--dist", "worksteal")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Carry out a command; the exit status. Nothing that is known to go wrong ends in a traceback."""
-    if not arguments or arguments[0] not in {"run", "test", "package", "licences"}:
+    if not arguments or arguments[0] not in {"run", "test", "lint", "package", "licences"}:
         print(USAGE, file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _on_sigterm)
@@ -34,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
 
             (make_packages if command == "package" else write_notices)(ROOT, machine)
             return 0
-        wish = Wish.of(machine.environ, dev=command == "test")
+        wish = Wish.of(machine.environ, dev=command != "run")
         require_qt_libraries(machine, windowed=command == "run")
         stamp = read_stamp(ROOT)
         if stamp is None or not stamp.satisfies(wish, ROOT):
@@ -43,7 +52,9 @@ def main(arguments: Sequence[str]) -> int:
             Environment(ROOT, machine).set_up(wish)
         if is_stale():
             build()
-        return _open_window(rest) if command == "run" else _check_everything(rest)
+        if command == "run":
+            return _open_window(rest)
+        return _carry_out(LINT if command == "lint" else {**LINT, "pytest": (*PYTEST, *rest)})
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1
@@ -68,19 +79,11 @@ def _open_window(arguments: Sequence[str]) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-def _check_everything(arguments: Sequence[str]) -> int:
-    python = str(venv_python(ROOT))
-    checks = {
-        "ruff": [python, "-m", "ruff", "check", "--quiet"],
-        "ruff format": [python, "-m", "ruff", "format", "--check", "--quiet"],
-        "mypy": [python, "-m", "mypy"],
-        "import-linter": [str(Path(python).parent / "lint-imports"), "--no-cache"],
-        "pytest": [python, "-m", "pytest", *arguments],
-    }
+def _carry_out(checks: Mapping[str, Sequence[str]]) -> int:
     failed = []
-    for name, command in checks.items():
+    for name, arguments in checks.items():
         print(f"== {name}", flush=True)
-        if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
+        if subprocess.run([str(venv_python(ROOT)), *arguments], cwd=ROOT, check=False).returncode != 0:
             failed.append(name)
     if failed:
         print(f"Not in order: {', '.join(failed)}.", file=sys.stderr)

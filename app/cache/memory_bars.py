@@ -113,7 +113,7 @@ class MemoryBar(QWidget):
         name = self.tr("RAM") if sample.name == "CPU" else sample.name
         full_name = f"{name} · {sample.description}" if sample.description else name
         self._name.set_line(full_name)
-        self._problem.setText(self._problem_text(sample.problem))
+        self._problem.setText(self._problem_text(sample))
         self._problem.setVisible(sample.problem is not None)
         has_numbers = sample.problem in (None, SampleProblem.NOT_LIVE)
         self._bar.setVisible(has_numbers)
@@ -146,9 +146,11 @@ class MemoryBar(QWidget):
         )
         self._render()
 
-    def _problem_text(self, problem: SampleProblem | None) -> str:
-        if problem is None:
+    def _problem_text(self, sample: DeviceSample) -> str:
+        if sample.problem is None:
             return ""
+        if sample.name == "CPU":
+            return self.tr("The system does not say how full the memory is; it is asked again in a moment.")
         return {
             SampleProblem.NOT_LIVE: self.tr("No driver tells what others use now: as it was when the engine started."),
             SampleProblem.GPU_LOST: self.tr("The GPU has gone. Check its power and driver, then restart the computer."),
@@ -157,7 +159,7 @@ class MemoryBar(QWidget):
             ),
             SampleProblem.NO_PERMISSION: self.tr("The driver lets only other users see its memory."),
             SampleProblem.DRIVER_FAILED: self.tr("The driver doesn't answer; it is asked again in a while."),
-        }[problem]
+        }[sample.problem]
 
     def _restyle(self) -> None:
         self._amount.setFont(self._theme.font(self._theme.sizes.meta, 500, tabular=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from typing import Protocol
@@ -12,6 +13,10 @@ from engine.api.messages import Device
 from engine.devices import DeviceSample
 
 PERIOD_S = 1.0
+CLOSE_TIMEOUT_S = 2.0
+"""A driver that hangs does not hold up the end of the program for longer."""
+
+log = logging.getLogger("kvasir")
 
 
 class Sampler(Protocol):
@@ -34,7 +39,7 @@ class MemorySampler(QObject):
         self._changed = threading.Condition()
         self._devices: tuple[Device, ...] = ()
         self._process_id: int | None = None
-        self._is_active = self._is_closing = self._is_asked = False
+        self._is_active = self._is_closing = self._is_asked = self._has_failed = False
         self._thread: threading.Thread | None = None
         self._posted.connect(self.sampled, Qt.ConnectionType.QueuedConnection)
 
@@ -61,7 +66,7 @@ class MemorySampler(QObject):
             self._changed.notify()
             thread, self._thread = self._thread, None
         if thread is not None:
-            thread.join()
+            thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while True:
@@ -70,7 +75,17 @@ class MemorySampler(QObject):
                 if self._is_closing:
                     break
                 devices, process_id, self._is_asked = self._devices, self._process_id, False
-            self._posted.emit(self._sampler.sample(devices, process_id))
+            self._posted.emit(self._sample(devices, process_id))
             with self._changed:
                 self._changed.wait_for(lambda: self._is_asked or self._is_closing, self._period_s)
         self._sampler.close()
+
+    def _sample(self, devices: tuple[Device, ...], process_id: int | None) -> tuple[DeviceSample, ...]:
+        """Nothing is known where a sampler fails, this time; the next one is asked for all the same."""
+        try:
+            return self._sampler.sample(devices, process_id)
+        except Exception:
+            if not self._has_failed:
+                self._has_failed = True
+                log.exception("the memory could not be sampled")
+            return ()

@@ -8,9 +8,11 @@ from datetime import date, datetime, timedelta
 
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QLocale, QModelIndex, QPersistentModelIndex, Qt, Signal
 
+from app.look.foreign_text import elided, visible
+from app.look.plain_tip import plain_tip
 from app.store.records import ChatLine, Hit
-from app.widgets.plain_tip import plain_tip
 
+LONGEST_TITLE = 300
 ROW = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
 
@@ -128,6 +130,8 @@ class ChatListModel(QAbstractListModel):
         row = self._rows[index.row()]
         if role == ROW:
             return row
+        if role == Qt.ItemDataRole.EditRole and row.chat is not None and row.chat.title:
+            return " ".join(row.chat.title.split())
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return title_of(row.chat) if row.chat is not None else row.heading
         if role == Qt.ItemDataRole.ToolTipRole and row.chat is not None:
@@ -160,4 +164,5 @@ class ChatListModel(QAbstractListModel):
 
 def title_of(chat: ChatLine) -> str:
     """What a chat is called, in one line also where an imported title has several; one without has no words either."""
-    return " ".join(chat.title.split()) or QCoreApplication.translate("ChatList", "New chat")
+    title = " ".join(chat.title.split())
+    return elided(visible(title), LONGEST_TITLE) or QCoreApplication.translate("ChatList", "New chat")

@@ -42,7 +42,7 @@ class Attaching(QObject):
         self._window = window
         self._threads: list[threading.Thread] = []
         self._asked: dict[int, Attachment] = {}
-        self._counted: dict[int, int] = {}
+        self._counted: dict[int, TokensCounted] = {}
         self._read.connect(self._on_read)
         composer.attachments_changed.connect(self._count)
         session.event_received.connect(self._on_event)
@@ -118,10 +118,11 @@ class Attaching(QObject):
     def _on_event(self, event: Event) -> None:
         if isinstance(event, TokensCounted) and (attachment := self._asked.pop(event.request_id, None)) is not None:
             kept = {id(one) for one in self._composer.attachments}
-            self._counted = {key: n for key, n in self._counted.items() if key in kept}
-            self._counted[id(attachment)] = event.n_draft
-            self._show(attachment, event.n_draft)
+            self._counted = {key: known for key, known in self._counted.items() if key in kept}
+            self._counted[id(attachment)] = event
+            self._show(attachment, event)
 
-    def _show(self, attachment: Attachment, n_tokens: int) -> None:
+    def _show(self, attachment: Attachment, counted: TokensCounted) -> None:
         facts = self._session.status.facts
-        self._composer.show_tokens(attachment, n_tokens, n_tokens / facts.n_ctx if facts and facts.n_ctx else None)
+        share = counted.n_draft / facts.n_ctx if facts and facts.n_ctx else None
+        self._composer.show_tokens(attachment, counted.n_draft, share, is_estimate=counted.is_estimate)

@@ -7,10 +7,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.look import i18n
+from app.look.plain_tip import plain_tip
 from app.look.theme import Theme
 from app.store.records import Attachment
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.plain_tip import plain_tip
 
 ROOM_FOR_NAME = 90
 
@@ -45,9 +45,10 @@ class _Chip(QFrame):
         row.addWidget(self._remove)
         self.retranslate()
 
-    def set_tokens(self, n_tokens: int, share: float | None) -> None:
+    def set_tokens(self, n_tokens: int, share: float | None, *, is_estimate: bool) -> None:
         """How many tokens it is, and what part of the cache that takes."""
-        self._short = self._long = self.tr("%Ln token(s)", "", n_tokens)
+        about = self.tr("about %Ln token(s)", "", n_tokens)
+        self._short = self._long = about if is_estimate else self.tr("%Ln token(s)", "", n_tokens)
         if share is not None:
             self._long = self.tr("{0} · {1} of the cache").format(self._short, i18n.percent(share))
         self._size.setToolTip(self._long)
@@ -107,11 +108,13 @@ class AttachmentTray(QWidget):
             self._column.addWidget(chip)
         self._tell()
 
-    def set_tokens(self, attachment: Attachment, n_tokens: int, share: float | None) -> None:
+    def set_tokens(
+        self, attachment: Attachment, n_tokens: int, share: float | None, *, is_estimate: bool = False
+    ) -> None:
         """The size of one of them."""
         for chip in self._chips:
             if chip.attachment is attachment:
-                chip.set_tokens(n_tokens, share)
+                chip.set_tokens(n_tokens, share, is_estimate=is_estimate)
 
     def _remove(self, chip: _Chip) -> None:
         self._take_out(chip)

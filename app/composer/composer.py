@@ -9,11 +9,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTool
 from app.composer.attachment_tray import AttachmentTray
 from app.look.theme import Theme
 from app.store.records import Attachment
+from engine.api.valid import valid_text
 
 MARGIN = 24
 MAX_SHARE = 0.4
 MIN_LINES = 1
 BUTTON = 32
+CERTAINLY_OVER = 1.25
+"""An estimate of so many times the room is not that wrong."""
 LONG_WORD = 10_000
 """Letters without a gap between them from which on Qt takes long to find where they may break: 2 s for 100,000, 8 s for
 twice as many."""
@@ -90,6 +93,7 @@ class Composer(QWidget):
         self._is_editing = False
         self._can_send = True
         self._room: tuple[int, int] | None = None
+        self._is_estimate = False
         self._card = QFrame(self)
         self._card.setObjectName("composerCard")
         self._tray = AttachmentTray(theme, self._card)
@@ -126,7 +130,7 @@ class Composer(QWidget):
 
     def text(self) -> str:
         """What is typed."""
-        return self._editor.toPlainText()
+        return valid_text(self._editor.toPlainText())
 
     def set_text(self, text: str) -> None:
         """Replace what is typed, with the cursor at the end."""
@@ -152,9 +156,11 @@ class Composer(QWidget):
         """Other files in place of those that are here."""
         self._tray.set_attachments(attachments)
 
-    def show_tokens(self, attachment: Attachment, n_tokens: int, share: float | None) -> None:
+    def show_tokens(
+        self, attachment: Attachment, n_tokens: int, share: float | None, *, is_estimate: bool = False
+    ) -> None:
         """The size of one of the files, and what part of the cache it will take."""
-        self._tray.set_tokens(attachment, n_tokens, share)
+        self._tray.set_tokens(attachment, n_tokens, share, is_estimate=is_estimate)
 
     def focus(self) -> None:
         """Put the keyboard here."""
@@ -180,9 +186,10 @@ class Composer(QWidget):
         self._can_send = can_send
         self._refresh()
 
-    def set_room(self, n_tokens: int | None, n_room: int | None) -> None:
+    def set_room(self, n_tokens: int | None, n_room: int | None, is_estimate: bool = False) -> None:
         """The tokens of the draft and the tokens left for it; None hides the line."""
         self._room = None if n_tokens is None or n_room is None else (n_tokens, n_room)
+        self._is_estimate = is_estimate
         self._refresh()
 
     def add_tool(self, widget: QWidget) -> None:
@@ -243,7 +250,13 @@ class Composer(QWidget):
 
     def _n_over(self) -> int:
         """By how many tokens the draft is too long."""
-        return max(0, self._room[0] - self._room[1]) if self._room is not None else 0
+        if self._room is None:
+            return 0
+        n_tokens, n_room = self._room
+        # Who sends what may just fit hears from the engine whether it does.
+        if self._is_estimate and n_tokens < n_room * CERTAINLY_OVER:
+            return 0
+        return max(0, n_tokens - n_room)
 
     def _refresh(self) -> None:
         is_stoppable = self._is_busy or self._is_queued
@@ -271,10 +284,15 @@ class Composer(QWidget):
             return ""
         n_tokens, n_room = self._room
         over = self._n_over()
+        if over and self._is_estimate:
+            return self.tr("Too long by about %Ln token(s)", "", over)
         if over:
             return self.tr("Too long by %Ln token(s)", "", over)
         locale = self.locale()
-        return self.tr("{used} / {room} tokens").format(used=locale.toString(n_tokens), room=locale.toString(n_room))
+        used, room = locale.toString(n_tokens), locale.toString(n_room)
+        if self._is_estimate:
+            return self.tr("About {used} / {room} tokens").format(used=used, room=room)
+        return self.tr("{used} / {room} tokens").format(used=used, room=room)
 
     def _on_text_changed(self) -> None:
         self._fit_height()

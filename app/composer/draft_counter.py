@@ -13,9 +13,12 @@ PAUSE_MS = 150
 
 
 class DraftCounter(QObject):
-    """``counted`` carries (tokens of the draft, tokens there is room for); ``unknown`` when nobody can tell."""
+    """``counted`` carries (tokens of the draft, tokens there is room for, whether the first is an estimate).
 
-    counted = Signal(int, int)
+    ``unknown`` when nobody can tell.
+    """
+
+    counted = Signal(int, int, bool)
     unknown = Signal()
 
     def __init__(
@@ -52,7 +55,7 @@ class DraftCounter(QObject):
     def _on_event(self, event: Event) -> None:
         if isinstance(event, TokensCounted) and event.request_id == self._asked:
             self._asked = None
-            self.counted.emit(event.n_draft, event.n_room)
+            self.counted.emit(event.n_draft, event.n_room, event.is_estimate)
 
     def _on_status(self) -> None:
         can_answer = self._session.status.can_answer

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.link.model_setups import ModelSetups
 from app.link.session import EngineSession
 from app.link.settings_chooser import Found, SettingsChooser
-from engine.api.errors import EngineError
+from engine.api.errors import EngineError, mistakes_as_errors
 from engine.api.settings import LoadSettings
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ModelOpener(QObject):
         self._newest += 1
         settings = self._setups.store.current.setup(path).load
         look = _Look(self._newest, path, settings, partial(self._load, path))
-        self._aside(partial(self._look_at_file, look, must_choose=not self._setups.is_own(path)))
+        self._aside(look, partial(self._looked_at, must_choose=not self._setups.is_own(path)))
 
     def reload(self, path: str, settings: LoadSettings, load: Load) -> None:
         """Have a file that is loaded, or was, loaded with other settings; where they don't fit it is asked first."""
@@ -93,7 +93,7 @@ class ModelOpener(QObject):
         if self._guard is None:
             load(settings)
         else:
-            self._aside(partial(self._weigh, _Look(self._newest, path, settings, load)))
+            self._aside(_Look(self._newest, path, settings, load), self._weighed)
 
     def find_defaults(self, path: str) -> None:
         """Find out what fits a model that its person has set otherwise."""
@@ -101,21 +101,25 @@ class ModelOpener(QObject):
 
     # In a thread
 
-    def _aside(self, look: Callable[[], None]) -> None:
+    def _aside(self, look: _Look, do: Callable[[_Look], _Look]) -> None:
+        def run() -> None:
+            try:
+                with mistakes_as_errors():
+                    looked = do(look)
+            except EngineError as error:
+                looked = replace(look, error=error)
+            self._looked.emit(looked)
+
         # A daemon: a file on a network drive that does not answer must not hold up the end of the program.
-        threading.Thread(target=look, name="model-header", daemon=True).start()
+        threading.Thread(target=run, name="model-header", daemon=True).start()
 
-    def _look_at_file(self, look: _Look, *, must_choose: bool) -> None:
-        try:
-            self.check(Path(look.path))
-        except EngineError as error:
-            self._looked.emit(replace(look, error=error))
-            return
-        self._weigh(replace(look, info=self._chooser.read(Path(look.path))) if must_choose else look)
+    def _looked_at(self, look: _Look, *, must_choose: bool) -> _Look:
+        self.check(Path(look.path))
+        return self._weighed(replace(look, info=self._chooser.read(Path(look.path))) if must_choose else look)
 
-    def _weigh(self, look: _Look) -> None:
+    def _weighed(self, look: _Look) -> _Look:
         is_sure = self._guard is None or self._guard.is_sure(Path(look.path), look.settings)
-        self._looked.emit(replace(look, is_sure=is_sure))
+        return replace(look, is_sure=is_sure)
 
     # What comes of it
 

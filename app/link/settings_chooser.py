@@ -138,7 +138,7 @@ def _fits_evidently(info: ModelInfo, devices: list[Device]) -> Defaults | None:
 
 def _ram() -> Device:
     """This machine's memory, as the engine would name it."""
-    import psutil
+    from engine.devices import available_ram_bytes
 
-    available = psutil.virtual_memory().available
+    available = available_ram_bytes()
     return Device("CPU", "", "cpu", "CPU", available, available)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTime, QTranslator
 
+from app.look.foreign_text import visible
 from engine.api.sentences import Bytes, Sentence, Value, bounded, fill
 
 LANGUAGES = {"en": "English", "zh_CN": "简体中文"}
@@ -112,4 +113,4 @@ def _shown(value: Value) -> str:
         case int():
             return number(max(-_MOST, min(value, _MOST)))
         case _:
-            return bounded(value)
+            return visible(bounded(value))

@@ -6,6 +6,7 @@ import functools
 import re
 from pathlib import Path, PurePath
 
+from app.look.foreign_text import elided, visible
 from engine.api.messages import ModelFacts
 from engine.models.stores import ollama_label
 
@@ -13,7 +14,7 @@ from engine.models.stores import ollama_label
 @functools.lru_cache(maxsize=256)
 def name_of_file(path: str) -> str:
     """The file's name without its ending; Ollama's own name where its files are called after their content only."""
-    return ollama_label(Path(path)) or PurePath(path).stem
+    return elided(visible(ollama_label(Path(path)) or PurePath(path).stem))
 
 
 def model_name(facts: ModelFacts) -> str:

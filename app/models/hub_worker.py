@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from engine.api.errors import EngineError
+from engine.api.errors import EngineError, mistakes_as_errors
 from engine.models.hub.downloads import CLOSE_TIMEOUT_S, Download, DownloadQueue
 from engine.models.hub.remote import Reference, RemoteModel, parse_reference
 from engine.models.hub.suggestions import Suggestion, find_suggested
@@ -90,8 +90,9 @@ class HubWorker(QObject):
 
         def add() -> None:
             try:
-                model = find_suggested(self.hub(), suggestion)
-                self.queue.add(model)
+                with mistakes_as_errors():
+                    model = find_suggested(self.hub(), suggestion)
+                    self.queue.add(model)
             except EngineError as error:
                 self._tell(self.suggestion_refused, suggestion.repo, error)
             else:
@@ -104,7 +105,8 @@ class HubWorker(QObject):
 
         def fetch() -> None:
             try:
-                path = str(self._header_files().fetch(self.hub(), model))
+                with mistakes_as_errors():
+                    path = str(self._header_files().fetch(self.hub(), model))
             except EngineError as error:
                 self._tell(self.not_judged, model.key, error)
             else:
@@ -116,10 +118,11 @@ class HubWorker(QObject):
         """Use a token from now on, and keep it in the keyring; an empty one forgets it."""
 
         def keep() -> None:
-            hub = self.hub()
             try:
-                hub.token = checked_token(token)
-                TokenKeeper(hub.host).save(token)
+                with mistakes_as_errors():
+                    hub = self.hub()
+                    hub.token = checked_token(token)
+                    TokenKeeper(hub.host).save(token)
             except EngineError as error:
                 self._tell(self.token_not_kept, error)
 
@@ -154,7 +157,8 @@ class HubWorker(QObject):
 
         def do() -> None:
             try:
-                answer, found = signal, (work(),)
+                with mistakes_as_errors():
+                    answer, found = signal, (work(),)
             except EngineError as error:
                 answer, found = self.failed, (error,)
             if number == self._newest:

@@ -64,6 +64,14 @@ class LibraryWatcher(QObject):
         self._thread.start()
 
     def _look(self, stores: tuple[Store, ...]) -> None:
+        listing: Listing | None = None
+        try:
+            listing = self._found(stores)
+        finally:
+            # Also after a mistake: another look may be asked for.
+            self._looked.emit(listing)
+
+    def _found(self, stores: tuple[Store, ...]) -> Listing:
         # Only a folder that is there can be watched; where it can't be made, a download says why.
         with contextlib.suppress(OSError):
             self._own.mkdir(parents=True, exist_ok=True)
@@ -72,12 +80,13 @@ class LibraryWatcher(QObject):
             from engine.models.library import Library
 
             self._library = Library()
-        self._looked.emit(self._library.look(stores))
+        return self._library.look(stores)
 
-    def _on_looked(self, listing: Listing) -> None:
+    def _on_looked(self, listing: Listing | None) -> None:
         self._thread = None
-        self._watch([str(folder) for folder in listing.folders[:FOLDERS_WATCHED]])
-        self.listed.emit(listing)
+        if listing is not None:
+            self._watch([str(folder) for folder in listing.folders[:FOLDERS_WATCHED]])
+            self.listed.emit(listing)
         if self._must_look_again:
             self._must_look_again = False
             self.look()

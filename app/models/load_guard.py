@@ -34,8 +34,7 @@ class LoadGuard(QObject):
 
     def is_sure(self, path: Path, settings: LoadSettings) -> bool:
         """Whether a load clearly fits, by a guess; called in a thread, since it reads the header."""
-        import psutil
-
+        from engine.devices import available_ram_bytes
         from engine.models.gguf import read_model_info
         from engine.plan.estimate import rough_bytes
 
@@ -48,7 +47,7 @@ class LoadGuard(QObject):
         except EngineError:
             # The load says what is wrong.
             return True
-        free = psutil.virtual_memory().available + sum(one.free_bytes for one in gpus)
+        free = available_ram_bytes() + sum(one.free_bytes for one in gpus)
         facts = self._session.status.facts
         given_back = sum(memory.total_bytes for memory in facts.devices) if facts is not None else 0
         return needed < SURE_SHARE * (free + given_back)

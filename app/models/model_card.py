@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.look import i18n
+from app.look.plain_tip import plain_tip
 from app.look.theme import Theme
 from app.models.fit_words import FitWords
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.plain_tip import plain_tip
 
 BAR_STEPS = 1000
 CARDS_AT_ONCE = 50

@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 from app.commands.actions import Actions
 from app.link.status import EngineStatus
 from app.look import i18n
+from app.look.plain_tip import plain_tip
 from app.look.theme import Theme
 from app.models.file_names import name_of_file
 from app.store.preferences import RecentModel
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.plain_tip import plain_tip
 from app.widgets.popup import Popup
 
 WIDTH = 400

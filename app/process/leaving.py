@@ -1,20 +1,25 @@
-"""Ends the window's process although one that it started can't be ended."""
+"""Ends the window's process although one that it started, or a thread, can't be ended."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
+import threading
+
+from app.process import terminal
 
 
 def leave(exit_code: int) -> int:
-    """The exit code, once everything is closed. Does not return where a process is left all the same.
+    """The exit code, once everything is closed. Does not return where a process or a thread is left all the same.
 
-    It sits in a driver that hangs, where no kill reaches it, and Python would wait for it for ever.
+    It sits in a driver or a disk that hangs, where nothing reaches it, and Python would wait for it for ever.
     """
-    if multiprocessing.active_children():
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
+    terminal.flush()
+    if multiprocessing.active_children() or _threads_left():
         os._exit(exit_code)
     return exit_code
+
+
+def _threads_left() -> bool:
+    us = (threading.main_thread(), threading.current_thread())
+    return any(not thread.daemon and thread not in us for thread in threading.enumerate())

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qFormatLogMessage, qInstallMessageHandler
 
+from app.process import terminal
+
 SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 """Variables of which one is set wherever there is a screen on Linux, or something in its place."""
 
@@ -20,7 +22,7 @@ def ending_where_qt_aborts() -> Iterator[None]:
 
     def on_message(kind: QtMsgType, context: QMessageLogContext, text: str | None) -> None:
         if kind is QtMsgType.QtFatalMsg:
-            print(why_no_window([plain for plain, _line in said], os.environ), file=sys.stderr, flush=True)
+            terminal.say(why_no_window([plain for plain, _line in said], os.environ))
             # Back in Qt it would abort.
             os._exit(1)
         said.append((text or "", qFormatLogMessage(kind, context, text or "")))
@@ -31,7 +33,7 @@ def ending_where_qt_aborts() -> Iterator[None]:
     finally:
         qInstallMessageHandler(before)
         for _plain, line in said:
-            print(line, file=sys.stderr)
+            terminal.say(line)
 
 
 def why_no_window(warnings: Sequence[str], environment: Mapping[str, str]) -> str:

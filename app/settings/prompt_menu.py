@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton, QWidget
 
+from app.look.plain_tip import plain_tip
 from app.store.records import MAX_TITLE, Preset
-from app.widgets.plain_tip import plain_tip
 
 
 class PromptMenu(QPushButton):

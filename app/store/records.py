@@ -13,7 +13,9 @@ from engine.api.settings import PolicySettings, SamplingSettings
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000_000
-"""Characters of one message; more is no chat."""
+"""Characters of one message in another program's file; more is no chat."""
+MAX_TURN_ID = 2**62 + 2**61
+"""Below what the database holds, so that after every turn there is room for more."""
 
 
 def now() -> datetime:

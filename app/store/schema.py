@@ -54,17 +54,25 @@ class FromTheFutureError(Exception):
     """The database was written by a newer Kvasir."""
 
 
+class DamagedError(sqlite3.DatabaseError):
+    """The database can be read, and holds what was never written into it."""
+
+
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the tables to this version, all steps or none; raises FromTheFutureError."""
+    """Bring the tables to this version, all steps or none; raises FromTheFutureError, DamagedError."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == VERSION:
         return
     if version > VERSION:
         raise FromTheFutureError(f"version {version}")
+    if version < 0:
+        raise DamagedError(f"version {version}")
     # Another window may be doing the same: whoever comes second finds it done.
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise DamagedError("tables in a database without a version")
         for step in MIGRATIONS[version:]:
             for statement in filter(str.strip, step.split(";\n")):
                 connection.execute(statement)

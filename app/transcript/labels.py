@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QCoreApplication
 
+from app.look.links import Link
+from app.look.plain_tip import plain_tip
 from app.transcript.turn_view import Hotspot, Spot
 from app.transcript.turns import Action
 
@@ -64,7 +66,9 @@ class Labels:
     def what_it_does(self, hotspot: Hotspot) -> str:
         """What pressing a place does."""
         if hotspot.spot is Spot.LINK:
-            return self.link.format(address=hotspot.href)
+            link = Link(hotspot.href)
+            words = self.link.format(address=link.target or link.address)
+            return plain_tip(f"{words}\n{link.address}" if link.target else words)
         if hotspot.spot is Spot.COPY_CODE:
             return self.copy_code
         if hotspot.spot is Spot.REASONING:

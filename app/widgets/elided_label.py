@@ -6,7 +6,10 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from app.widgets.plain_tip import plain_tip
+from app.look.foreign_text import JOINERS, elided, visible
+from app.look.plain_tip import plain_tip
+
+LONGEST_LINE = 1_000
 
 
 class ElidedLabel(QLabel):
@@ -26,6 +29,7 @@ class ElidedLabel(QLabel):
 
     def set_line(self, line: str, tip: str = "") -> None:
         """Show a text, with more about it in the tooltip."""
+        line = elided(visible(line, kept=JOINERS), LONGEST_LINE)
         if (line, tip) != (self._line, self._tip):
             self._line, self._tip = line, tip
             self.setAccessibleName(line)

@@ -20,7 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.foreign_text import elided, visible
 from app.look.theme import Theme
+from engine.api.valid import valid_text
 
 MAX_NOTICES = 4
 MAX_TEXT = 1_000
@@ -47,6 +49,10 @@ class NoticeText:
     detail: str = ""
 
 
+def _shown(notice: NoticeText) -> str:
+    return elided(visible(notice.text), MAX_TEXT)
+
+
 class NoticeBar(QFrame):
     """One notice."""
 
@@ -59,7 +65,7 @@ class NoticeBar(QFrame):
         self.setObjectName("notice")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._icon = QLabel()
-        self._text = QLabel(notice.text[:MAX_TEXT])
+        self._text = QLabel(_shown(notice))
         self._text.setObjectName("noticeText")
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setWordWrap(True)
@@ -77,7 +83,7 @@ class NoticeBar(QFrame):
         self._close = QToolButton()
         self._close.setObjectName("noticeClose")
         self._close.clicked.connect(self.closed)
-        self._log = QPlainTextEdit(notice.detail[-MAX_DETAIL:])
+        self._log = QPlainTextEdit(visible(notice.detail[-MAX_DETAIL:]))
         self._log.setObjectName("noticeLog")
         self._log.setReadOnly(True)
         self._log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -136,7 +142,7 @@ class NoticeBar(QFrame):
             Level.WARNING: self.tr("Warning"),
             Level.ERROR: self.tr("Error"),
         }
-        self.setAccessibleName(f"{levels[self.notice.level]}: {self.notice.text[:MAX_TEXT]}")
+        self.setAccessibleName(f"{levels[self.notice.level]}: {_shown(self.notice)}")
         self._details.setText(self.tr("Hide details") if self._details.isChecked() else self.tr("Details"))
         self._details.setToolTip(self.tr("What the engine wrote to its log"))
         self._copy.setToolTip(self.tr("Copy this notice with its details"))
@@ -178,7 +184,9 @@ class Notices(QWidget):
     def tell(
         self, level: Level, text: str, detail: str = "", *, action: tuple[str, Callable[[], object]] | None = None
     ) -> None:
-        """Show a notice; one that is there already with the same sentence is replaced, not repeated."""
+        """Show a notice; one that is there already with the same sentence is replaced, not repeated. Names of files in
+        it may be no text."""
+        text, detail = valid_text(text), valid_text(detail)
         for bar in self._bars:
             if bar.notice.text == text and bar.notice.level == level:
                 self._remove(bar)

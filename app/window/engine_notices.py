@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QDesktopServices
 
 from app.link.session import EngineSession
 from app.look.i18n import in_words
+from app.look.links import Link
 from app.store.preferences import Problem, ProblemKind
 from app.widgets.notices import Level, Notices
 from engine.api.errors import EngineError, ErrorCode
@@ -85,14 +86,15 @@ class EngineNotices(QObject):
 
     def offer_link(self, address: str) -> None:
         """A link was pressed: it is shown, and opens only when that is confirmed."""
-        url = QUrl(address)
-        if url.scheme() not in ("http", "https", "mailto"):
-            self._notices.tell(Level.WARNING, self.tr("This link is not opened: {0}").format(address))
+        link = Link(address)
+        if not link.can_open:
+            self._notices.tell(Level.WARNING, self.tr("This link is not opened: {0}").format(link.address))
             return
+        question = self.tr("Open this link outside of Kvasir? It leads to {0}.").format(link.target)
         self._notices.tell(
             Level.INFO,
-            self.tr("Open this link outside of Kvasir? {0}").format(url.toDisplayString()),
-            action=(self.tr("Open"), lambda: QDesktopServices.openUrl(url)),
+            f"{question}\n{link.address}",
+            action=(self.tr("Open"), lambda: QDesktopServices.openUrl(link.url)),
         )
 
     def tell_internal(self, detail: str) -> None:

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QSt
 from app.commands.actions import Actions
 from app.link.status import EngineState, EngineStatus
 from app.look import i18n
+from app.look.plain_tip import plain_tip
 from app.look.theme import Theme
 from app.models.file_names import model_name, name_of_file
-from app.widgets.plain_tip import plain_tip
 from engine.api.messages import ModelFacts
 
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import threading
+import traceback
+from collections.abc import Iterator
 from enum import StrEnum
 
-from engine.api.sentences import Said, Sentence, require_sentence
+from engine.api.sentences import Said, Sentence, require_sentence, say
+
+log = logging.getLogger("kvasir")
 
 
 class ErrorCode(StrEnum):
@@ -70,3 +77,25 @@ class EngineError(Said, Exception):
 
     def __reduce__(self) -> tuple[type[EngineError], tuple[ErrorCode, Sentence, str]]:
         return (type(self), (self.code, self.sentence, self.detail))
+
+
+def internal_error(error: Exception) -> EngineError:
+    """The EngineError for a mistake of Kvasir's own."""
+    detail = "".join(traceback.format_exception(error))
+    message = say("Something went wrong inside Kvasir. Your text is safe; try again.")
+    return EngineError(ErrorCode.INTERNAL, message, detail)
+
+
+@contextlib.contextmanager
+def mistakes_as_errors() -> Iterator[None]:
+    """Around what runs in a thread whose end nobody would notice: whatever goes wrong in it is an EngineError.
+
+    A mistake of Kvasir's own is in the log too.
+    """
+    try:
+        yield
+    except EngineError:
+        raise
+    except Exception as error:
+        log.exception("a mistake in %s", threading.current_thread().name)
+        raise internal_error(error) from error

@@ -11,6 +11,19 @@ BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
 """Back ends that compute on no GPU of this computer."""
 
 
+MAX_MEMORY_BYTES = 1 << 50
+"""Who names more doesn't mean it: drivers say with all bits set that they don't know."""
+
+
+def known_memory(total: object, part: object) -> tuple[int, int] | None:
+    """A memory's bytes and a part of them as a driver tells them; None where that makes no sense."""
+    if not (isinstance(total, int) and isinstance(part, int)):
+        return None
+    if not (0 <= total <= MAX_MEMORY_BYTES and 0 <= part <= MAX_MEMORY_BYTES):
+        return None
+    return int(total), min(int(part), int(total))
+
+
 @dataclass(frozen=True)
 class Device:
     """A place where weights and KV can lie, as llama.cpp sees it. Bytes; ``kind`` is "cpu", "gpu", "igpu" or "accel".

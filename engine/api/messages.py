@@ -189,6 +189,8 @@ class Event:
 def _plain(value: Any) -> Any:
     if isinstance(value, StrEnum | Sentence):
         return str(value)
+    if isinstance(value, StrEnum | Sentence):
+        return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]
         return {"message" if name == "sentence" else name: _plain(getattr(value, name)) for name in names}
@@ -251,20 +253,6 @@ class Notice(Said, Event):
 
 
 @dataclass(frozen=True)
-class RenderStarted(Event):
-    """The chat template (untrusted code) is about to run; the next event of the request says it ended."""
-
-    request_id: int
-
-
-@dataclass(frozen=True)
-class RenderEnded(Event):
-    """The chat is tokens now; what comes next may take its time."""
-
-    request_id: int
-
-
-@dataclass(frozen=True)
 class PrefillProgress(Event):
     """``n_done`` of ``n_total`` prompt tokens are in the cache, ``n_reused`` of them from before."""
 
@@ -302,12 +290,16 @@ class ChatRestored(Event):
 
 @dataclass(frozen=True)
 class TokensCounted(Event):
-    """``n_tokens`` of the chat with the draft, ``n_draft`` of the draft's turn; ``n_room`` for a newest message."""
+    """``n_tokens`` of the chat with the draft, ``n_draft`` of the draft's turn; ``n_room`` for a newest message.
+
+    ``is_estimate``: counting took too long, or was not wanted any more.
+    """
 
     request_id: int
     n_tokens: int
     n_draft: int
     n_room: int
+    is_estimate: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ class EngineOptions:
     ``excluded_cpu_variants`` and ``without_extra_bufts`` are what a crash of the first decode taught about this
     machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``snapshot_folder``: where chats are kept warm
     on disk within the budgets of ``tiers``; None keeps them in RAM only. ``without_gpu``: no GPU's back end is loaded,
-    since one of them hangs.
+    since one of them hangs. ``template_timeout_s``: a model's chat template that takes longer for a short chat has no
+    end.
 
     ``gomp_spin_count``: how long OpenMP threads spin before they sleep. 300 is the shortest that costs nothing on a
     quiet machine. Tokens a second of the starter model with 2 threads on 2 cores, alone and beside two busy programs
@@ -33,3 +34,4 @@ class EngineOptions:
     snapshot_folder: str | None = None
     tiers: TierSettings = TierSettings()
     without_gpu: bool = False
+    template_timeout_s: float = 5.0

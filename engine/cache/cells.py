@@ -26,7 +26,8 @@ class Cells:
     def __init__(self, memory: CacheMemory) -> None:
         self._memory = memory
         self._checkpoints = Checkpoints()
-        self._highest_position = 0
+        # From this position on, window layers have every cached token.
+        self._window_start = 0
         self._has_freed = False
         self._is_shift_pending = False
         self.sequence = TokenSequence()
@@ -54,10 +55,25 @@ class Cells:
     def needs_checkpoints(self) -> bool:
         return self.is_state or self.traits.n_swa > 0
 
+    def can_cut(self, length: int) -> bool:
+        """Whether removing all but the first ``length`` tokens brings the past back."""
+        return can_cut(self.traits, self._window_start, self.sequence.position_at(length))
+
     @property
-    def can_cut(self) -> bool:
-        """Whether removing the tail brings the past back."""
-        return can_cut(self.traits, self._highest_position, has_freed=self._has_freed)
+    def can_shift(self) -> bool:
+        """Whether a K-shift is safe: it brings near what lay beyond a gap, and window layers may not have that."""
+        n_lacking = self._n_lacking
+        n_held = self.sequence.n_cached - n_lacking
+        return self.traits.can_shift and (n_lacking == 0 or n_held >= self.traits.n_swa - 1)
+
+    @property
+    def _n_lacking(self) -> int:
+        """How many cached tokens window layers may not have: the first ones."""
+        n_lacking = 0
+        for run in self.sequence.cached_runs():
+            assert run.first_position is not None
+            n_lacking += max(0, min(run.end_position, self._window_start) - run.first_position)
+        return n_lacking
 
     # Taking out
 
@@ -74,7 +90,7 @@ class Cells:
         """
         if length == len(self.sequence):
             return length
-        if self.can_cut:
+        if self.can_cut(length):
             self._remove(length, None)
             self.sequence.truncate(length)
             self._checkpoints.drop_after(length)
@@ -104,7 +120,7 @@ class Cells:
         Kept is only what is cached without a gap from the first token on.
         """
         first = next(self.sequence.cached_runs(0, length), None)
-        n_kept = first.end if first is not None and first.start == 0 and self.can_cut else 0
+        n_kept = first.end if first is not None and first.start == 0 and self.can_cut(first.end) else 0
         if n_kept:
             self._remove(n_kept, None)
         else:
@@ -135,7 +151,7 @@ class Cells:
 
     def _empty_memory(self) -> None:
         self._memory.clear()
-        self._highest_position, self._has_freed, self._is_shift_pending = 0, False, False
+        self._window_start, self._has_freed, self._is_shift_pending = 0, False, False
 
     # Putting in
 
@@ -164,8 +180,18 @@ class Cells:
         if n_again:
             sequence.recache(start, start + n_again, position)
         sequence.append_cached(tokens[n_again : outcome.n_done], position + n_again)
-        self._highest_position = max(self._highest_position, position + outcome.n_done)
+        # A micro-batch that was stopped may have taken the cells of what its own tokens no longer see.
+        self._note_reuse(sequence.next_position + (outcome.status is DecodeStatus.INTERRUPTED))
         return outcome.status is DecodeStatus.DONE
+
+    def _note_reuse(self, next_position: int) -> None:
+        """Cells of window layers may hold new tokens now, save for the last ``n_swa`` before ``next_position``.
+
+        With ``swa_full`` there are cells for all; but once some were freed, those of masked tokens are used again too.
+        """
+        traits = self.traits
+        if traits.n_swa and (traits.kind is not MemoryKind.ATTENTION or self._has_freed):
+            self._window_start = max(self._window_start, next_position - traits.n_swa)
 
     def shift_down(self) -> None:
         """Close the gaps between cached positions by one K-shift, which happens with the next decode.
@@ -177,6 +203,7 @@ class Cells:
             after     |   | kept          |
                       0   s               s + n
         """
+        self._window_start = self._n_lacking
         for run, delta in self.sequence.renumber():
             assert run.first_position is not None
             self._memory.shift(run.first_position, run.end_position, delta)
@@ -206,6 +233,7 @@ class Cells:
         if not all(memory.remove(p0, p1) for p0, p1 in checkpoint.removed) or not self.is_equal:
             return False
         self._checkpoints.drop_after(checkpoint.index)
+        self._window_start = max(0, checkpoint.next_position + 1 - self.traits.n_swa) if self.traits.n_swa else 0
         return True
 
     # All of it, outside the context
@@ -214,7 +242,7 @@ class Cells:
     def outline(self) -> Outline:
         """What a snapshot would say, without its bytes; changes with the sequence."""
         indices = tuple(checkpoint.index for checkpoint in self._checkpoints.copies())
-        return Outline(self.sequence, self._highest_position, self._has_freed, indices)
+        return Outline(self.sequence, self._window_start, indices)
 
     def snapshot(self, room: StateBytes | None = None) -> Snapshot | None:
         """A copy of everything; None if there is nothing, or not before the next decode.
@@ -224,7 +252,10 @@ class Cells:
         # Between a shift and the decode that does it, old K stands beside new positions.
         if not self.sequence.n_cached or self._is_shift_pending or not self.is_equal:
             return None
-        outline = replace(self.outline, sequence=self.sequence.copy())
+        # Of window layers llama.cpp copies the last ``n_swa`` tokens and no more, with ``swa_full`` too.
+        n_swa, end = self.traits.n_swa, self.sequence.next_position
+        window_start = max(self._window_start, end - n_swa) if n_swa else 0
+        outline = replace(self.outline, sequence=self.sequence.copy(), window_start=window_start)
         return Snapshot(outline, self._checkpoints.copies(), self._memory.snapshot(room=room))
 
     def restore(self, snapshot: Snapshot) -> bool:
@@ -235,7 +266,8 @@ class Cells:
             self._empty_memory()
             return False
         self.sequence = outline.sequence.copy()
-        self._highest_position, self._has_freed = outline.highest_position, outline.has_freed
+        # What was freed before left no holes: the cells lie side by side again.
+        self._window_start = outline.window_start
         for checkpoint in snapshot.checkpoints:
             self._checkpoints.add(replace(checkpoint, removed=list(checkpoint.removed)))
         if not self.is_equal:
@@ -244,7 +276,8 @@ class Cells:
         return True
 
     def _can_hold(self, outline: Outline) -> bool:
-        return outline.sequence.n_cached <= self.traits.n_cells and outline.highest_position <= self.traits.n_positions
+        sequence, traits = outline.sequence, self.traits
+        return sequence.n_cached <= traits.n_cells and sequence.next_position <= traits.n_positions
 
     def _fail(self, code: ErrorCode, detail: str) -> NoReturn:
         """Leave an empty, true cache, and say what happened."""

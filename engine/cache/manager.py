@@ -330,7 +330,7 @@ class CacheManager:
         if self.sequence.next_position == self.sequence.n_cached:
             return True
         self.counts.n_renumbered += 1
-        if self._cells.traits.can_shift:
+        if self._cells.can_shift:
             self._cells.shift_down()
             return True
         return self._recompute_cached(interrupt)
@@ -347,7 +347,7 @@ class CacheManager:
 
         A cache as long as the trained length has no positions left over: it would be read whole for every chunk.
         """
-        if self._cells.traits.can_shift or self._limits.policy not in (Policy.SINKS, Policy.WINDOW):
+        if self._cells.can_shift or self._limits.policy not in (Policy.SINKS, Policy.WINDOW):
             return
         n_until_next = self._limits.n_window // window.EVICT_SHARE
         self._evict_for(n_until_next - (self._renumber_at - self._limits.capacity))

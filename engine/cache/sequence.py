@@ -73,9 +73,13 @@ class TokenSequence:
     @property
     def next_position(self) -> int:
         """The position that the next token gets: one more than the last cached one's."""
+        return self.position_at(len(self))
+
+    def position_at(self, index: int) -> int:
+        """The position that the next token gets once all from ``index`` on are forgotten."""
         for run in reversed(self._runs):
-            if run.state is SpanState.CACHED:
-                return run.end_position
+            if run.state is SpanState.CACHED and run.start < index:
+                return run.end_position - max(0, run.end - index)
         return 0
 
     def count(self, state: SpanState) -> int:

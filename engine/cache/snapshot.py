@@ -12,34 +12,36 @@ from engine.cache.sequence import TokenSequence
 TOKEN_BYTES = 4
 
 
-def can_cut(traits: MemoryTraits, highest_position: int, *, has_freed: bool) -> bool:
-    """Whether removing the tail brings the past back, where positions up to ``highest_position`` have been used.
+def can_cut(traits: MemoryTraits, window_start: int, next_position: int) -> bool:
+    """Whether removing the tail brings the past back, so that the next token has ``next_position``.
 
-    Never for a state; not once a sliding window has moved on. With ``swa_full`` window layers keep what left the
-    window until llama.cpp needs a cell, and then take the cells of masked tokens first: they are sure to be whole
-    only while no cell has been freed.
+    Never for a state. Window layers must still have all that this token sees; from ``window_start`` on they do::
+
+        position  0 ...... next - n_swa ............ next
+        sees      |        . | n_swa - 1 tokens      |
+        held      |     ^ window_start, or 0
     """
     if traits.kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID):
         return False
-    if traits.n_swa == 0 or highest_position <= traits.n_swa:
-        return True
-    return traits.kind is MemoryKind.ATTENTION and not has_freed
+    return window_start == 0 or next_position >= window_start + traits.n_swa - 1
 
 
 @dataclass(frozen=True)
 class Outline:
-    """Everything of a snapshot but the bytes: the sequence, and how far it could be rolled back."""
+    """Everything of a snapshot but the bytes: the sequence, and how far it could be rolled back.
+
+    ``window_start``: the position from which on window layers have every cached token.
+    """
 
     sequence: TokenSequence
-    highest_position: int
-    has_freed: bool
+    window_start: int
     checkpoint_indices: tuple[int, ...]
 
     def n_usable(self, tokens: Sequence[int], traits: MemoryTraits) -> int:
         """How many cells of this state a prompt of ``tokens`` would reuse."""
         # At least the last token is fed, since its logits are needed.
         n_same = min(self.sequence.common_prefix(tokens), len(tokens) - 1)
-        if n_same < len(self.sequence) and not can_cut(traits, self.highest_position, has_freed=self.has_freed):
+        if n_same < len(self.sequence) and not can_cut(traits, self.window_start, self.sequence.position_at(n_same)):
             n_same = max((index for index in self.checkpoint_indices if index <= n_same), default=0)
         return sum(run.length for run in self.sequence.cached_runs(0, n_same))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import importlib
 import itertools
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -35,7 +36,6 @@ from engine.api.messages import (
     ModelUnloaded,
     Notice,
     NoticeCode,
-    RenderStarted,
     RestoreChat,
     SetTierBudgets,
     Shutdown,
@@ -50,6 +50,8 @@ from engine.client.recovery import GAVE_UP, NOT_READY, NOT_STARTED, UNLOADED, Re
 
 __all__ = ["EngineClient", "EngineOptions", "Recovery", "read_log_tail"]
 """What a program needs to own an engine; everything it says is in ``engine.api.messages``."""
+
+log = logging.getLogger("kvasir")
 
 LOOK_PERIOD_S = 0.25
 """How often the reader looks at the clock while the process says nothing."""
@@ -110,9 +112,9 @@ class EngineClient:
         self._is_ready = self._is_unloading = False
         self._stage: LoadStage | None = None
         self._end_deadline: float | None = None
-        # When the process must have said something, and what else it is ended for.
-        self._deadline: tuple[float, ErrorCode] | None = None
-        self._ended_for: ErrorCode | None = None
+        # When the process must have said that it is ready, and whether it did not.
+        self._deadline: float | None = None
+        self._is_late = False
         self._start_failure: Failed | None = None
 
     def next_request_id(self) -> int:
@@ -193,7 +195,7 @@ class EngineClient:
         while True:
             try:
                 process = self._spawn()
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered
                 with self._lock:
                     events = self._give_up(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))
                 self._tell(events)
@@ -221,7 +223,7 @@ class EngineClient:
         process = EngineProcess(self._run, options)
         with self._lock:
             self._process = process
-            self._deadline = (time.monotonic() + deadlines.START_TIMEOUT_S, ErrorCode.ENGINE_START_FAILED)
+            self._deadline = time.monotonic() + deadlines.START_TIMEOUT_S
             if self._is_closing:
                 self._shut_down(process)
             self._flush()
@@ -234,6 +236,11 @@ class EngineClient:
                 event = process.receive(LOOK_PERIOD_S)
             except (EOFError, OSError):
                 return
+            except Exception:
+                # What it says makes no sense: another one is started.
+                log.exception("the engine's answer can't be used")
+                process.kill()
+                return
             with self._lock:
                 events = self._note(event) if event is not None else self._answer_stopped()
                 self._kill_if_late(process)
@@ -241,14 +248,17 @@ class EngineClient:
 
     def _tell(self, events: tuple[Event, ...]) -> None:
         for event in events:
-            self._on_event(event)
+            try:
+                self._on_event(event)
+            except Exception:
+                log.exception("an event was not taken")
 
     def _kill_if_late(self, process: EngineProcess) -> None:
         now = time.monotonic()
         if self._end_deadline is not None and now > self._end_deadline:
             process.kill()
-        elif self._deadline is not None and now > self._deadline[0]:
-            self._ended_for, self._deadline = self._deadline[1], None
+        elif self._deadline is not None and now > self._deadline:
+            self._is_late, self._deadline = True, None
             process.kill()
 
     def _answer_stopped(self) -> tuple[Event, ...]:
@@ -268,12 +278,8 @@ class EngineClient:
     def _note(self, event: Event) -> tuple[Event, ...]:
         """Keep the little that is needed to explain a death and to resume after it; what to pass on."""
         self._deadline = None
-        if isinstance(event, RenderStarted):
-            request = self._requests.get(event.request_id)
-            chat = request if isinstance(request, Generate | RestoreChat | CountTokens) else None
-            self._deadline = (time.monotonic() + deadlines.render_timeout_s(chat), ErrorCode.TEMPLATE_TIMEOUT)
-        elif isinstance(event, EngineReady):
-            if self._ended_for is not None:
+        if isinstance(event, EngineReady):
+            if self._is_late:
                 # Too late: it is being ended, and another one does what waits.
                 return ()
             self._is_ready = True
@@ -339,7 +345,7 @@ class EngineClient:
         if failure is not None:
             # Would be the same every time.
             return self._give_up(exit_code, failure.code, failure.sentence, failure.detail)
-        advice = self._recovery.after_death(exit_code, self._stage, self._ended_for)
+        advice = self._recovery.after_death(exit_code, self._stage, is_late=self._is_late)
         if advice.retry:
             # Asked for by nobody: the load, and what waited behind it, goes on in the next process.
             if self._is_ready:
@@ -347,20 +353,15 @@ class EngineClient:
                 self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
             return ()
         if not advice.restart:
-            is_late = self._ended_for is ErrorCode.ENGINE_START_FAILED
-            sentence = NOT_READY if is_late else GAVE_UP
-            code = ErrorCode.ENGINE_START_FAILED if is_late else ErrorCode.ENGINE_RESTARTS_EXHAUSTED
+            sentence = NOT_READY if self._is_late else GAVE_UP
+            code = ErrorCode.ENGINE_START_FAILED if self._is_late else ErrorCode.ENGINE_RESTARTS_EXHAUSTED
             return self._give_up(exit_code, code, sentence, self._log_tail())
-        code = self._ended_for or ErrorCode.ENGINE_CRASHED
-        sentence = describe_exit(exit_code, self._stage, self._ended_for)
+        sentence = describe_exit(exit_code, self._stage)
         is_load_lost = any(isinstance(request, LoadModel) for request in self._requests.values())
-        lost = self._lose(tuple(self._requests), exit_code, code, sentence)
+        lost = self._lose(tuple(self._requests), exit_code, ErrorCode.ENGINE_CRASHED, sentence)
         model, self._model = self._model, None
         if model is None or is_load_lost:
             return (lost,)
-        if self._ended_for is ErrorCode.TEMPLATE_TIMEOUT:
-            # It would end the engine with the next message again.
-            return (lost, ModelUnloaded())
         model = replace(model, request_id=self.next_request_id())
         self._requests[model.request_id] = model
         self._held.append(model)

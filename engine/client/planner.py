@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -30,6 +30,9 @@ LATE = say(
     "llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is "
     "started again, memory is planned without the GPU."
 )
+
+
+log = logging.getLogger("kvasir")
 
 
 def run_planner(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
@@ -94,7 +97,7 @@ class Planner:
         if self._process is None:
             try:
                 self._process = EngineProcess(self._run, self._options, name="kvasir-planner")
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered
                 self._waiting = None
                 return [Failed(question.request_id, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))]
             self._reader = threading.Thread(
@@ -115,7 +118,7 @@ class Planner:
     # The reader thread, one for each process
 
     def _read(self, process: EngineProcess) -> None:
-        with contextlib.suppress(EOFError, OSError):
+        try:
             while (answer := self._receive(process)) is not None:
                 with self._lock:
                     self._asked = None
@@ -123,6 +126,12 @@ class Planner:
                     is_closing = self._is_closing
                 if not is_closing:
                     self._on_answer(answer)
+        except (EOFError, OSError):
+            pass
+        except Exception:
+            # What it says makes no sense: the next question has another one.
+            log.exception("the planner's answer can't be used")
+            process.kill()
         if self._is_over_time():
             process.kill()
         self._tell(self._after_end(process.end(deadlines.CLOSE_TIMEOUT_S)))

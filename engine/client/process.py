@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
-from engine.api.messages import Command, Event
+from engine.api.errors import internal_error
+from engine.api.messages import Command, Event, Failed
 from engine.api.options import EngineOptions
 from engine.client import deadlines
 
@@ -38,6 +39,8 @@ class EngineProcess:
         finally:
             theirs.close()
         self._outbox: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
+        # Answers to what could not be sent.
+        self._unsent: queue.SimpleQueue[Failed] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="engine-writer", daemon=True)
         self._writer.start()
 
@@ -50,6 +53,8 @@ class EngineProcess:
 
         A process inside a driver that hangs does not even die when it is killed: after a while it counts as ended.
         """
+        with contextlib.suppress(queue.Empty):
+            return self._unsent.get_nowait()
         if not self._pipe.poll(timeout_s):
             if self._killed_at is not None and time.monotonic() > self._killed_at + deadlines.CLOSE_TIMEOUT_S:
                 raise EOFError("the process was killed and does not end")
@@ -88,3 +93,7 @@ class EngineProcess:
             except OSError:
                 # The process ended: whoever receives notices, and answers what was under way.
                 return
+            except Exception as error:  # noqa: BLE001 - what can't be sent fails alone, and the next is sent
+                mistake = internal_error(error)
+                request_id = getattr(command, "request_id", None)
+                self._unsent.put(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.api.errors import ErrorCode
 from engine.api.messages import EngineReady, LoadStage
 from engine.api.sentences import Sentence, say
 from engine.disk.whole_file import write_whole
@@ -123,11 +122,14 @@ class Recovery:
             self._lesson,
         )
 
-    def after_death(self, exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> Advice:
-        """What to do now; ``stage`` is the part of a load in which the process died, if it was loading."""
-        if ended_for is ErrorCode.ENGINE_START_FAILED:
+    def after_death(self, exit_code: int | None, stage: LoadStage | None, *, is_late: bool = False) -> Advice:
+        """What to do now; ``stage`` is the part of a load in which the process died, if it was loading.
+
+        ``is_late``: it was ended, since it did not get ready.
+        """
+        if is_late:
             return self._after_hanging_start()
-        is_crash = exit_code not in _ENDED_FROM_OUTSIDE and ended_for is None
+        is_crash = exit_code not in _ENDED_FROM_OUTSIDE
         if is_crash and stage is LoadStage.WARM_UP and self._ready is not None:
             if self._try_other_code(self._ready):
                 return Advice(restart=True, retry=True)
@@ -201,13 +203,8 @@ class Recovery:
                 self._memory_path.unlink(missing_ok=True)
 
 
-def describe_exit(exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None) -> Sentence:
+def describe_exit(exit_code: int | None, stage: LoadStage | None) -> Sentence:
     """One sentence for the person about a process that died."""
-    if ended_for is ErrorCode.TEMPLATE_TIMEOUT:
-        return say(
-            "This model's chat template did not come to an end, so it was stopped. Choose another model, or "
-            "a newer file of this one."
-        )
     when = say("while loading the model") if stage is not None else say("while it was working")
     if exit_code == -getattr(signal, "SIGKILL", 9):
         return say(

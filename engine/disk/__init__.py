@@ -1,1 +1,1 @@
-"""Files and streams that outlive a crash: written whole, locked, refused in words."""
+"""What Kvasir needs of the operating system: files written whole, locks, streams, a parent to end with."""

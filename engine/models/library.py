@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.api.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode, mistakes_as_errors
 from engine.api.sentences import say
 from engine.api.settings import CacheType
+from engine.api.valid import valid_text
 from engine.models import geometry
 from engine.models.gguf import ModelInfo, ModelKind, read_model_info
 from engine.models.stores import Candidate, Source, Store, content_digest, look_into
@@ -116,13 +117,15 @@ def _identities(path: Path) -> list[object]:
 def _read(candidate: Candidate) -> LibraryModel:
     path = candidate.path
     try:
-        _require_text(path)
-        info = read_model_info(path)
+        # One file that is like no other does not hide the rest.
+        with mistakes_as_errors():
+            _require_text(path)
+            info = read_model_info(path)
+            can_price = geometry.can_hold_heads(info, CacheType.F16, CacheType.F16)
+            early, late = _kv_bytes_per_1000(info) if can_price else (0, 0)
     except EngineError as problem:
         return LibraryModel(path, candidate.source, candidate.label or _plain(path.stem), None, problem)
     name = candidate.label if candidate.source is Source.OLLAMA else info.name
-    can_price = geometry.can_hold_heads(info, CacheType.F16, CacheType.F16)
-    early, late = _kv_bytes_per_1000(info) if can_price else (0, 0)
     return LibraryModel(info.path, candidate.source, _plain(name or path.stem), info, None, early, late)
 
 
@@ -151,5 +154,5 @@ def _is_for_chat(model: LibraryModel) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name that can be shown and written anywhere: what is no text in it becomes question marks."""
-    return " ".join(name.encode("utf-8", "replace").decode("utf-8").split()) or "?"
+    """A name that can be shown and written anywhere."""
+    return " ".join(valid_text(name).split()) or "?"

@@ -15,6 +15,7 @@ from typing import Any
 import llama_cpp.llama_cpp as llama
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.facts import known_memory
 from engine.api.messages import BACKENDS_WITHOUT_GPU, Device
 from engine.api.sentences import say
 from engine.native.library_file import is_whole
@@ -152,13 +153,15 @@ class Ggml:
     def _device(self, pointer: int) -> Device:
         properties = _Properties()
         self._c.dev_get_props(pointer, ctypes.byref(properties))
+        # On a device that does not know its memory nothing is planned.
+        total, free = known_memory(properties.memory_total, properties.memory_free) or (0, 0)
         return Device(
             name=_text(self._c.dev_name(pointer)),
             description=_text(self._c.dev_description(pointer)),
             kind=self._kind(pointer),
             backend=_text(self._c.reg_name(self._c.dev_backend_reg(pointer))),
-            free_bytes=properties.memory_free,
-            total_bytes=properties.memory_total,
+            free_bytes=free,
+            total_bytes=total,
             bus_id=_text(properties.device_id) or None,
         )
 
@@ -210,7 +213,8 @@ class Ggml:
             self._c.ggml_free(weights)
 
     def _kind(self, device: int) -> str:
-        return _DEVICE_KINDS[self._c.dev_type(device)]
+        """One of a newer ggml that is not known here counts as what computes and keeps nothing."""
+        return dict(enumerate(_DEVICE_KINDS)).get(self._c.dev_type(device), "accel")
 
     def add_rpc_server(self, endpoint: str) -> None:
         """Register the devices of a llama.cpp RPC server, ``host:port``; raises EngineError(BACKEND_MISSING)."""

@@ -8,14 +8,13 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import psutil
-
 from engine.api.errors import EngineError
 from engine.api.messages import Device, DeviceMemory, Notice
 from engine.api.options import EngineOptions
 from engine.api.plan import Choice, DevicePlan, Fit, MemoryPlan
 from engine.api.settings import GpuLayers, LoadSettings, PolicySettings
 from engine.cache import window
+from engine.devices import available_ram_bytes
 from engine.models import ggml
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.models.header import TensorInfo
@@ -269,7 +268,7 @@ def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) 
 
     Weights in RAM are mostly the file's own pages, which count as free already.
     """
-    host_free = psutil.virtual_memory().available
+    host_free = available_ram_bytes()
     returned = {memory.device: memory for memory in given_back}
     result = []
     for device in planning.memory_devices(devices):

@@ -28,7 +28,7 @@ from engine.cache.memory import StateBytes
 from engine.cache.sequence import Run, TokenSequence
 from engine.cache.snapshot import TOKEN_BYTES, Outline, Snapshot
 
-MAGIC = b"KVASIR-1"
+MAGIC = b"KVASIR-2"
 SLICE_BYTES = 4 << 20
 """Written or read between two looks at whether something else is wanted."""
 JSON_BYTES_MAX = 4 << 20
@@ -73,8 +73,7 @@ def write(file: BinaryIO, chat_id: str, binding: str, snapshot: Snapshot, key: b
         "chat_id": chat_id,
         "binding": binding,
         "runs": [[run.start, run.end, str(run.state), run.first_position] for run in sequence.runs],
-        "highest_position": snapshot.outline.highest_position,
-        "has_freed": snapshot.outline.has_freed,
+        "window_start": snapshot.outline.window_start,
         "checkpoints": [[kept.index, kept.next_position, kept.removed] for kept in snapshot.checkpoints],
         "sizes": [len(part) for part in parts],
         "body_digest": digest.hexdigest(),
@@ -125,12 +124,12 @@ def _head(content: dict[str, Any], tokens: bytes, n_bytes: int, body_start: int)
     indices = tuple(checkpoint.index for checkpoint in checkpoints)
     _require(len(sizes) == len(checkpoints) + 1 and body_start + sum(sizes) == n_bytes)
     _require(all(one < other for one, other in pairwise(indices)))
-    highest_position = _whole(content["highest_position"], POSITION_MAX)
-    _require(sequence.n_cached > 0 and highest_position >= sequence.next_position)
+    _require(sequence.n_cached > 0)
+    window_start = _whole(content["window_start"], sequence.next_position)
     return Head(
         chat_id=str(content["chat_id"]),
         binding=str(content["binding"]),
-        outline=Outline(sequence, highest_position, bool(content["has_freed"]), indices),
+        outline=Outline(sequence, window_start, indices),
         checkpoints=checkpoints,
         sizes=sizes,
         body_digest=str(content["body_digest"]),

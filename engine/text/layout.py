@@ -6,14 +6,24 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from engine.api.chat import Message, Role
+from engine.api.chat import Message, Notice, NoticeCode, Role
 from engine.api.errors import EngineError
-from engine.text.conversation import Field, Shape, entries_of, write_entries
+from engine.api.sentences import say
+from engine.text.conversation import SHAPES, Field, Shape, entries_of, write_entries
 from engine.text.spellings import ControlSpellings
-from engine.text.template import ChatTemplate
+
+if TYPE_CHECKING:
+    from engine.text.template import TemplateCode
 
 _MAX_PREFIXES = 8  # renderings of a part of the chat, to find where turns of one kind end
+_MAX_MISSES = 100  # texts that a template reworked, each of which is looked for in the whole chat
+_STEP = 4096  # characters compared at once
+_ESCAPED = Notice(
+    NoticeCode.TEXT_ESCAPED,
+    say("Your text holds control words of this model; an invisible space in them keeps them text."),
+)
 _PROBE = (Message("user", "1"), Message("assistant", "2"), Message("user", "3"))
 _PROBE_WITH_SYSTEM = (Message("system", "0"), Message("user", "1"))
 
@@ -77,7 +87,7 @@ class ChatRendering:
     """
 
     def __init__(
-        self, template: ChatTemplate, messages: Sequence[Message], shape: Shape, control: ControlSpellings
+        self, template: TemplateCode, messages: Sequence[Message], shape: Shape, control: ControlSpellings
     ) -> None:
         """Raises EngineError(TEMPLATE_FAILED) if the template does not take the messages in this shape."""
         self._template = template
@@ -86,7 +96,7 @@ class ChatRendering:
         self._shape = shape
         self._control = control
         self._mark = _unused_mark([template.source, *(text for m in messages for text in (m.text, m.reasoning))])
-        self._pattern = re.compile(re.escape(self._mark) + r"(\d+)([tr])([()])")
+        self._pattern = re.compile(re.escape(self._mark) + r"([0-9]{1,9})([tr])([()])")
         self.plain = self._render(len(self._entries), is_marked=False, add_generation_prompt=True)
         self._marked = self._render(len(self._entries), is_marked=True, add_generation_prompt=True)
 
@@ -155,13 +165,17 @@ class ChatRendering:
 
     def _searched_spans(self) -> list[Span]:
         spans: list[Span] = []
-        position = 0
+        position = n_missed = 0
         for index in (index for entry in self._entries for index in entry.indices):
             text = self._messages[index].text.strip()
             start = self.plain.find(text, position) if text else -1
             if start >= 0:
                 position = start + len(text)
                 spans.append(Span(index, Field.TEXT, start, position))
+            elif text:
+                n_missed += 1
+                if n_missed == _MAX_MISSES:
+                    break
         return spans
 
     # --- turns ---
@@ -189,8 +203,11 @@ class ChatRendering:
         """A system prompt that the template writes by itself is a turn of its own, as a message's would be."""
         if turns[0].role == "system":
             return turns
-        own = self._own_system()
         before_messages = self.plain[: spans[0].start] if spans else self.plain
+        own = self._template.own_systems.get(self._shape)
+        # One that was found before may hold another day's date.
+        if own is None or not before_messages.startswith(own):
+            own = self._template.own_systems[self._shape] = self._own_system()
         if not own or not before_messages.startswith(own):
             return turns
         return [TurnText(0, "system", None), replace(turns[0], start=len(own)), *turns[1:]]
@@ -284,8 +301,7 @@ class ChatRendering:
 
     def _n_common(self, ended: str, text: str) -> int:
         """How many characters both begin with, not counting a part of a control token."""
-        pairs = enumerate(zip(ended, text, strict=False))
-        n_common = next((n for n, (a, b) in pairs if a != b), min(len(ended), len(text)))
+        n_common = _n_equal(ended, text)
         around = (max(0, n_common - self._control.longest), n_common + self._control.longest)
         inside = [start for start, end in self._control.find(text, *around) if start < n_common < end]
         return min([n_common, *inside])
@@ -299,7 +315,54 @@ class ChatRendering:
         return len(text) - max([start, *(b for a, b in self._control.find(text, *around) if a < start < b)])
 
 
+def _n_equal(one: str, other: str) -> int:
+    """How many characters both begin with; long texts are compared in steps."""
+    end = min(len(one), len(other))
+    start = next((n for n in range(0, end, _STEP) if one[n : n + _STEP] != other[n : n + _STEP]), end)
+    return next((n for n in range(start, end) if one[n] != other[n]), end)
+
+
 def _unused_mark(texts: Sequence[str]) -> str:
     """A string of private-use characters that is in none of the texts."""
-    marks = (f"\ue0a0{number}\ue0a1" for number in itertools.count())
-    return next(mark for mark in marks if not any(mark in text for text in texts))
+    used = {match[1] for text in texts for match in re.finditer("\ue0a0([0-9]+)(?=\ue0a1)", text)}
+    number = next(number for number in itertools.count() if str(number) not in used)
+    return f"\ue0a0{number}\ue0a1"
+
+
+def lay_out(
+    template: TemplateCode, messages: Sequence[Message], control: ControlSpellings
+) -> tuple[Layout, tuple[Notice, ...]]:
+    """The chat in the first shape that the template takes; raises EngineError(TEMPLATE_FAILED)."""
+    rendering, shape = _render(template, messages, control)
+    layout = rendering.layout()
+    if layout.is_exact:
+        return layout, shape.notices()
+    # Without knowing where a text lies it can't be kept from becoming a control token later, so now.
+    escaped = [replace(m, text=control.escape(m.text), reasoning=control.escape(m.reasoning)) for m in messages]
+    if escaped == list(messages):
+        return layout, shape.notices()
+    rendering = ChatRendering(template, escaped, shape, control)
+    return rendering.layout(), (*shape.notices(), _ESCAPED)
+
+
+def _render(
+    template: TemplateCode, messages: Sequence[Message], control: ControlSpellings
+) -> tuple[ChatRendering, Shape]:
+    """The first shape that the template takes without dropping a message, else the one that drops fewest."""
+    best: tuple[int, ChatRendering, Shape] | None = None
+    failure: EngineError | None = None
+    for shape in SHAPES:
+        try:
+            rendering = ChatRendering(template, messages, shape, control)
+        except EngineError as error:
+            failure = failure or error
+            continue
+        n_dropped = rendering.n_dropped()
+        if best is None or n_dropped < best[0]:
+            best = (n_dropped, rendering, shape)
+        if n_dropped == 0:
+            break
+    if best is None:
+        assert failure is not None, "every shape either renders or fails"
+        raise failure
+    return best[1], best[2]

@@ -7,22 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from engine.api.chat import Message, Notice, NoticeCode, Prompt, Turn
-from engine.api.errors import EngineError
-from engine.api.sentences import say
-from engine.text.conversation import SHAPES, Field, Shape
-from engine.text.layout import ChatRendering, Layout, Span, TurnText
+from engine.api.chat import Message, Prompt, Turn
+from engine.api.valid import valid_text
+from engine.text.conversation import Field
+from engine.text.layout import Layout, Span, TurnText
+from engine.text.look import Look, look_nowhere
 from engine.text.reasoning import ReasoningTags, opened_reasoning, tags_of_template
-from engine.text.spellings import ControlSpellings, steering
+from engine.text.spellings import ControlSpellings
 from engine.text.stream import PartKind, ReasoningSplitter, visible_piece
-from engine.text.template import ChatTemplate
+from engine.text.template import Template
 from engine.text.tokens import Segment, SegmentTokenizer
 from engine.text.vocabulary import Vocabulary
 
-_ESCAPED = Notice(
-    NoticeCode.TEXT_ESCAPED,
-    say("Your text holds control words of this model; an invisible space in them keeps them text."),
-)
+_STEP = 65_536  # characters of a message that are looked through at once
 
 
 @dataclass(frozen=True)
@@ -36,37 +33,33 @@ class _Sampled:
 
 def build_prompt(
     vocabulary: Vocabulary,
-    template: ChatTemplate,
+    template: Template,
     messages: Sequence[Message],
     *,
     continue_last: bool = False,
+    look: Look = look_nowhere,
 ) -> Prompt:
     """The chat's tokens up to where the next answer begins.
 
     With `continue_last` the last message is an answer to go on with: nothing follows its text. What a message
     says never becomes a control token. The ids an answer was sampled as stand for it wherever the template
-    keeps it word for word; ids out of a file only if none of them is a control token. Raises
-    EngineError(TEMPLATE_FAILED) if the template takes the chat in no shape.
+    keeps it word for word; ids out of a file only if none of them is a control token. `look` is asked again and again
+    on the way. Raises EngineError(TEMPLATE_FAILED, TEMPLATE_TIMEOUT) if the template takes the chat in no shape.
     """
     if continue_last and (not messages or messages[-1].role != "assistant"):
         raise ValueError("only an answer can be continued")
-    control = ControlSpellings(
-        (
-            *vocabulary.control_spellings(),
-            *steering(vocabulary.user_defined_spellings(), template.source),
-        )
-    )
+    control = template.control
     messages = [_usable(message, vocabulary, control) for message in messages]
     tokenizer = SegmentTokenizer(vocabulary, control)
     chat = messages[:-1] if continue_last else messages
-    layout, notices = _lay_out(template, chat, control)
+    layout, notices = template.lay_out(chat, look)
     is_reasoning = opened_reasoning(layout.text[layout.turns[-1].start :]) is not None
-    sampled = _sampled_stretches(layout, chat, vocabulary)
+    sampled = _sampled_stretches(layout, chat, vocabulary, look)
     if continue_last:
         tags = tags_of_template(template.source)
         layout, continued, is_reasoning = _with_answer(layout, messages[-1], len(chat), tags, vocabulary)
         sampled.extend(continued)
-    tokenized = tokenizer.tokenize(_segments(layout, sampled, control))
+    tokenized = tokenizer.tokenize(_segments(layout, sampled, control, look), look)
     tokens, n_added = _with_one_bos(vocabulary, tokenized.tokens)
     borders = [bisect_left(tokenized.starts, start) + n_added for start in _byte_starts(layout)]
     borders[0] = 0
@@ -81,8 +74,7 @@ def _usable(message: Message, vocabulary: Vocabulary, control: ControlSpellings)
     """The message as text that has UTF-8, which half a surrogate pair has not, and without ids that can't be used."""
     if message.token_ids and not _can_use_ids(message, vocabulary, control):
         message = replace(message, token_ids=None)
-    text, reasoning = (field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning))
-    return replace(message, text=text, reasoning=reasoning)
+    return replace(message, text=valid_text(message.text), reasoning=valid_text(message.reasoning))
 
 
 def _can_use_ids(message: Message, vocabulary: Vocabulary, control: ControlSpellings) -> bool:
@@ -104,47 +96,6 @@ def _byte_starts(layout: Layout) -> Iterator[int]:
         n_bytes += len(layout.text[n_characters : turn.start].encode())
         n_characters = turn.start
         yield n_bytes
-
-
-# --- layout ---
-
-
-def _lay_out(
-    template: ChatTemplate, messages: Sequence[Message], control: ControlSpellings
-) -> tuple[Layout, tuple[Notice, ...]]:
-    rendering, shape = _render(template, messages, control)
-    layout = rendering.layout()
-    if layout.is_exact:
-        return layout, shape.notices()
-    # Without knowing where a text lies it can't be kept from becoming a control token later, so now.
-    escaped = [replace(m, text=control.escape(m.text), reasoning=control.escape(m.reasoning)) for m in messages]
-    if escaped == list(messages):
-        return layout, shape.notices()
-    rendering = ChatRendering(template, escaped, shape, control)
-    return rendering.layout(), (*shape.notices(), _ESCAPED)
-
-
-def _render(
-    template: ChatTemplate, messages: Sequence[Message], control: ControlSpellings
-) -> tuple[ChatRendering, Shape]:
-    """The first shape that the template takes without dropping a message, else the one that drops fewest."""
-    best: tuple[int, ChatRendering, Shape] | None = None
-    failure: EngineError | None = None
-    for shape in SHAPES:
-        try:
-            rendering = ChatRendering(template, messages, shape, control)
-        except EngineError as error:
-            failure = failure or error
-            continue
-        n_dropped = rendering.n_dropped()
-        if best is None or n_dropped < best[0]:
-            best = (n_dropped, rendering, shape)
-        if n_dropped == 0:
-            break
-    if best is None:
-        assert failure is not None, "every shape either renders or fails"
-        raise failure
-    return best[1], best[2]
 
 
 def _with_answer(
@@ -179,13 +130,16 @@ def _with_answer(
 # --- ids that are known ---
 
 
-def _sampled_stretches(layout: Layout, messages: Sequence[Message], vocabulary: Vocabulary) -> list[_Sampled]:
+def _sampled_stretches(
+    layout: Layout, messages: Sequence[Message], vocabulary: Vocabulary, look: Look
+) -> list[_Sampled]:
     """The stretches of text whose ids are known, in order; each covers the whole text of its message."""
     prompt = layout.text[layout.turns[-1].start :]
     ends = [turn.start for turn in layout.turns[1:]]
     spans = {span.index: span for span in reversed(layout.spans) if span.field is Field.TEXT}
     sampled: list[_Sampled] = []
     for turn, end in zip(layout.turns, ends, strict=False):
+        look()
         ids = None if turn.index is None else messages[turn.index].token_ids
         if turn.index is None or not ids or turn.index not in spans:
             continue
@@ -231,9 +185,9 @@ def _decode(ids: Sequence[int], vocabulary: Vocabulary) -> str:
 # --- segments ---
 
 
-def _segments(layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings) -> Iterator[Segment]:
+def _segments(layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings, look: Look) -> Iterator[Segment]:
     """The whole text, cut only where ids are known and where a message reads as a control token."""
-    literal, cuts = _control_in_messages(layout, sampled, control)
+    literal, cuts = _control_in_messages(layout, sampled, control, look)
     literal_starts = {start for start, _ in literal}
     ids_from = {stretch.start: stretch for stretch in sampled}
     stretches = (*literal, *((stretch.start, stretch.end) for stretch in sampled))
@@ -248,7 +202,7 @@ def _segments(layout: Layout, sampled: Sequence[_Sampled], control: ControlSpell
 
 
 def _control_in_messages(
-    layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings
+    layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings, look: Look
 ) -> tuple[set[tuple[int, int]], set[int]]:
     """The stretches of messages that read as control tokens; and the borders of messages at which the template's
     text and a message's together do.
@@ -261,13 +215,21 @@ def _control_in_messages(
         n_before = bisect_left(ends, span.end)
         if n_before < len(ends) and stretch_at[ends[n_before]].start <= span.start:
             continue
-        reach = control.longest
-        for start, end in control.find(layout.text, max(0, span.start - reach), span.end + reach):
+        for start, end in _found(layout.text, span, control, look):
             if span.start <= start and end <= span.end:
                 literal.add((start, end))
             else:
                 cuts.update(border for border in (span.start, span.end) if start < border < end)
     return literal, cuts
+
+
+def _found(text: str, span: Span, control: ControlSpellings, look: Look) -> Iterator[tuple[int, int]]:
+    """What reads as a control token in and around a span, which is looked through in steps."""
+    end = span.end + control.longest
+    for first in range(max(0, span.start - control.longest), end, _STEP):
+        look()
+        found = control.find(text, first, min(end, first + _STEP + control.longest))
+        yield from ((start, stop) for start, stop in found if start < first + _STEP)
 
 
 def _with_one_bos(vocabulary: Vocabulary, tokens: list[int]) -> tuple[list[int], int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from engine.text.reasoning import REASONING_TAGS
 
@@ -38,9 +39,9 @@ class ControlSpellings:
 
     def escape(self, text: str) -> str:
         """`text` with a zero-width space in every control spelling, and at ends that could complete one."""
-        escaped = text
-        for start, _ in sorted(set(self.find(text, 0, len(text))), reverse=True):
-            escaped = escaped[: start + 1] + "\u200b" + escaped[start + 1 :]
+        # Two that begin at one place get a space each.
+        cuts = [0, *(start + 1 for start, _ in self.find(text, 0, len(text))), len(text)]
+        escaped = "\u200b".join(text[start:end] for start, end in pairwise(cuts))
         could_end = any(text.startswith(spelling[n:]) for spelling in self._spellings for n in range(1, len(spelling)))
         could_begin = any(text.endswith(spelling[:n]) for spelling in self._spellings for n in range(1, len(spelling)))
         return "\u200b" * could_end + escaped + "\u200b" * could_begin

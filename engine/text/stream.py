@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from enum import StrEnum
 
 from engine.text.reasoning import CHANNEL_TAGS, REASONING_TAGS
 from engine.text.vocabulary import Vocabulary
+
+_PIECE = 1024  # characters in which tags are looked for at once
 
 
 class PartKind(StrEnum):
@@ -96,10 +99,12 @@ class ReasoningSplitter:
 
     def feed(self, text: str) -> list[Part]:
         """The parts that are certain by now."""
-        self._held += text
         parts: list[Part] = []
-        while self._held and self._step(parts):
-            pass
+        # Every tag takes a look at all that is held, so a long text comes in pieces.
+        for start in range(0, len(text), _PIECE):
+            self._held += text[start : start + _PIECE]
+            while self._held and self._step(parts):
+                pass
         return _joined(parts)
 
     def flush(self) -> list[Part]:
@@ -214,10 +219,5 @@ def longest_beginning(text: str, strings: Iterable[str]) -> int:
 
 
 def _joined(parts: Iterable[Part]) -> list[Part]:
-    joined: list[Part] = []
-    for part in parts:
-        if joined and joined[-1].kind is part.kind:
-            joined[-1] = Part(part.kind, joined[-1].text + part.text)
-        else:
-            joined.append(part)
-    return joined
+    groups = itertools.groupby(parts, key=lambda part: part.kind)
+    return [Part(kind, "".join(part.text for part in group)) for kind, group in groups]

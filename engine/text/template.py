@@ -2,52 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from engine.api.chat import Notice, NoticeCode
+from engine.api.chat import Message, Notice, NoticeCode
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import Sentence, say
 from engine.text import builtin
+from engine.text.conversation import Shape
+from engine.text.layout import Layout, lay_out
+from engine.text.look import Look, look_nowhere
 from engine.text.sandbox import MAX_RENDERED, TemplateSandbox, TooMuch
+from engine.text.spellings import ControlSpellings, steering
 from engine.text.vocabulary import Vocabulary
 
 MAX_SOURCE = 262_144
 """Characters of a template; the longest known ones have a tenth of that."""
 
 
-class ChatTemplate:
+_TRIALS = (
+    (Message("user", "1"),),
+    (Message("user", "1"), Message("assistant", "2"), Message("user", "3")),
+    (Message("system", "0"), Message("user", "1")),
+)
+"""Chats that every template for chats takes one of."""
+
+
+@dataclass(frozen=True)
+class TemplateTerms:
+    """What a template and its layout need of a vocabulary: its borders of a text, its control tokens."""
+
+    bos: str
+    eos: str
+    control: ControlSpellings
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, source: str) -> TemplateTerms:
+        """Those of the template with this source."""
+        control = (*vocabulary.control_spellings(), *steering(vocabulary.user_defined_spellings(), source))
+        bos, eos = (_spelling(vocabulary, token) for token in (vocabulary.bos, vocabulary.eos))
+        return cls(bos, eos, ControlSpellings(control))
+
+
+class Template(Protocol):
     """Writes a chat as one text, in the form the model was trained on.
 
-    `source` is Jinja2. `stop_strings` end an answer where the form has no token for it. `notices` tell what
-    was done when the template was chosen.
+    `source` is Jinja2, `control` what must not come from a message. `stop_strings` end an answer where the form has no
+    token for it. `notices` tell what was done when the template was chosen.
     """
 
-    def __init__(
-        self,
-        source: str,
-        vocabulary: Vocabulary,
-        *,
-        stop_strings: tuple[str, ...] = (),
-        notices: tuple[Notice, ...] = (),
-    ) -> None:
+    source: str
+    control: ControlSpellings
+    stop_strings: tuple[str, ...]
+    notices: tuple[Notice, ...]
+
+    def lay_out(self, messages: Sequence[Message], look: Look = look_nowhere) -> tuple[Layout, tuple[Notice, ...]]:
+        """The chat as text, and what was bent for it; raises EngineError for anything the template does."""
+        ...
+
+    def try_out(self) -> None:
+        """Raises EngineError if the template takes no chat at all."""
+        ...
+
+
+class TemplateCode:
+    """A template's code, run in this process: it ends when it ends.
+
+    `own_systems`: what the layout found the template to write by itself, where a chat has no system prompt.
+    """
+
+    def __init__(self, source: str, terms: TemplateTerms) -> None:
         """Raises EngineError(TEMPLATE_FAILED) when `source` is no Jinja2, or too long."""
         self.source = source
-        self.stop_strings = stop_strings
-        self.notices = notices
-        self._variables = {
-            "bos_token": _spelling(vocabulary, vocabulary.bos),
-            "eos_token": _spelling(vocabulary, vocabulary.eos),
-            "tools": None,
-            "documents": None,
-        }
+        self.control = terms.control
+        self.own_systems: dict[Shape, str] = {}
+        self._variables = {"bos_token": terms.bos, "eos_token": terms.eos, "tools": None, "documents": None}
         if len(source) > MAX_SOURCE:
-            raise _failure(f"the template has {len(source)} characters")
+            raise template_failure(f"the template has {len(source)} characters")
         try:
             self._compiled = TemplateSandbox().from_string(source)
         # A template is someone else's code: whatever it raises, the answer is the same sentence.
         except Exception as error:
-            raise _failure(f"{type(error).__name__}: {error}") from error
+            raise template_failure(f"{type(error).__name__}: {error}") from error
 
     def render(self, messages: Sequence[Mapping[str, Any]], *, add_generation_prompt: bool) -> str:
         """The chat as text. Raises EngineError(TEMPLATE_FAILED) for anything the template raises."""
@@ -62,18 +99,68 @@ class ChatTemplate:
                     raise TooMuch(f"more than {MAX_RENDERED} characters")
                 chunks.append(chunk)
         except Exception as error:
-            raise _failure(f"{type(error).__name__}: {error}") from error
-        return "".join(chunks)
+            raise template_failure(f"{type(error).__name__}: {error}") from error
+        # A template can write half a surrogate pair, which has no UTF-8.
+        return "".join(chunks).encode("utf-8", errors="replace").decode()
+
+    def lay_out(self, messages: Sequence[Message], look: Look = look_nowhere) -> tuple[Layout, tuple[Notice, ...]]:
+        """The chat as text, and what was bent for it; raises EngineError(TEMPLATE_FAILED)."""
+        look()
+        return lay_out(self, messages, self.control)
+
+    def try_out(self) -> None:
+        """Raises EngineError(TEMPLATE_FAILED) if the template takes no chat at all."""
+        failures: list[EngineError] = []
+        for messages in _TRIALS:
+            try:
+                if self.lay_out(messages)[0].text:
+                    return
+                failures.append(template_failure("nothing was written"))
+            except EngineError as error:
+                failures.append(error)
+        raise failures[0]
 
 
-def load_template(vocabulary: Vocabulary, source: str | None) -> ChatTemplate:
-    """The model's own template if `source` is one; else a built-in one for `vocabulary`, and a notice."""
+class ChatTemplate(TemplateCode):
+    """A template that is trusted to end, for a vocabulary."""
+
+    def __init__(
+        self,
+        source: str,
+        vocabulary: Vocabulary,
+        *,
+        stop_strings: tuple[str, ...] = (),
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
+        super().__init__(source, TemplateTerms.of(vocabulary, source))
+        self.stop_strings = stop_strings
+        self.notices = notices
+
+
+def load_template(
+    vocabulary: Vocabulary,
+    source: str | None,
+    open_template: Callable[[str, Vocabulary], Template] = ChatTemplate,
+) -> Template:
+    """The model's own template if `source` is one that can be used; else a built-in one for `vocabulary`, and a notice.
+
+    `open_template` decides where code that nobody knows is run.
+    """
     if source is None or not source.strip():
         return _built_in(vocabulary, NoticeCode.TEMPLATE_MISSING, say("This model has no chat template."))
     try:
-        return ChatTemplate(source, vocabulary)
-    except EngineError:
-        return _built_in(vocabulary, NoticeCode.TEMPLATE_UNUSABLE, say("This model's chat template can't be read."))
+        template = open_template(source, vocabulary)
+        template.try_out()
+    except EngineError as error:
+        is_endless = error.code is ErrorCode.TEMPLATE_TIMEOUT
+        return _built_in(
+            vocabulary,
+            NoticeCode.TEMPLATE_UNUSABLE,
+            say("This model's chat template does not come to an end.")
+            if is_endless
+            else say("This model's chat template can't be used."),
+        )
+    return template
 
 
 def _built_in(vocabulary: Vocabulary, code: NoticeCode, reason: Sentence) -> ChatTemplate:
@@ -88,7 +175,8 @@ def _spelling(vocabulary: Vocabulary, token: int | None) -> str:
     return "" if token is None else vocabulary.spelling(token)
 
 
-def _failure(detail: str) -> EngineError:
+def template_failure(detail: str) -> EngineError:
+    """What is said when a template can't be run, or does not take a chat."""
     return EngineError(
         ErrorCode.TEMPLATE_FAILED,
         say("This model's chat template can't write this chat: start a new chat, or choose another model."),

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
 
+from engine.text.look import Look, look_nowhere
 from engine.text.spellings import ControlSpellings
 from engine.text.vocabulary import Vocabulary
 
 _ANCHORS = ("\ue0a2", "\uf8d0", "\x01")
 _LOOKAHEAD = 64  # bytes within which a token must be found again after one that reads otherwise than its text
+PIECE_CHARACTERS = 32_768
+"""What is tokenized at once, in some hundredths of a second."""
+_LINE_END = re.compile(r"(?<=\S)\n(?=\S)")
 
 
 @dataclass(frozen=True)
@@ -41,12 +47,13 @@ class SegmentTokenizer:
         self._spelled: dict[int, bytes] = {}
         self._anchor = self._choose_anchor()
 
-    def tokenize(self, segments: Iterable[Segment]) -> Tokenized:
+    def tokenize(self, segments: Iterable[Segment], look: Look = look_nowhere) -> Tokenized:
         """All segments' tokens, in order."""
         tokens: list[int] = []
         starts: list[int] = []
         n_bytes = 0
-        for segment in segments:
+        for segment in chain.from_iterable(map(self._pieces, segments)):
+            look()
             raw = segment.text.encode()
             if segment.ids is not None:
                 new = list(segment.ids)
@@ -64,6 +71,26 @@ class SegmentTokenizer:
             piece = self._vocabulary.piece(token)
             self._spelled[token] = piece or self._vocabulary.spelling(token).encode()
         return self._spelled[token]
+
+    def _pieces(self, segment: Segment) -> Iterator[Segment]:
+        """A long text in parts that read as the whole does, wherever its lines allow that.
+
+        What is added behind a text leaves its parts as they are, but for a line's end that no token spans.
+        """
+        text, start = segment.text, 0
+        while segment.ids is None and len(text) - start > PIECE_CHARACTERS:
+            end = self._piece_end(text, start)
+            yield replace(segment, text=text[start:end])
+            start = end
+        yield replace(segment, text=text[start:]) if start else segment
+
+    def _piece_end(self, text: str, start: int) -> int:
+        full = start + PIECE_CHARACTERS
+        line_ends = [match.end() for match in _LINE_END.finditer(text, full - PIECE_CHARACTERS // 2, full + 1)]
+        end = line_ends[-1] if line_ends else full
+        reach = self._control.longest
+        across = [a for a, b in self._control.find(text, max(start + 1, end - reach), end + reach) if a < end < b]
+        return min([end, *across])
 
     def _tokens_of(self, text: str, *, is_literal: bool, follows_text: bool) -> list[int]:
         tokens = self._call(text, parse_special=not is_literal, follows_text=follows_text)

@@ -17,8 +17,6 @@ from engine.api.messages import (
     Notice,
     NoticeCode,
     PrefillProgress,
-    RenderEnded,
-    RenderStarted,
     TextGenerated,
     TextKind,
 )
@@ -26,6 +24,7 @@ from engine.api.sentences import Sentence, say
 from engine.api.settings import SEED_MAX, checked
 from engine.cache.manager import AppendResult, Feed, RecomputeReason
 from engine.native.sampler import Sampler
+from engine.text.look import Interrupted, looking
 from engine.text.stream import AnswerStream, Part, PartKind
 
 if TYPE_CHECKING:
@@ -73,15 +72,15 @@ class Answer:
         """Feed the chat and generate; raises EngineError."""
         started = time.perf_counter()
         request_id = self._request.request_id
-        if self._is_cancelled():
-            # Stopped while it waited: the cache stays as it is.
+        look = looking(self._is_cancelled)
+        try:
+            look()
+            prompt = self._loaded.prompt(self._request.messages, continue_last=self._request.continue_last, look=look)
+        except Interrupted:
+            # Stopped while it waited or became tokens: the cache stays as it is.
             nothing = GenerationStats.nothing(self._seed)
             self._emit(Finished(request_id, FinishReason.CANCELLED, nothing, "", "", ()))
             return
-        self._emit(RenderStarted(request_id))
-        prompt = self._loaded.prompt(self._request.messages, continue_last=self._request.continue_last)
-        # A large snapshot may be read now, by a disk that is slow.
-        self._emit(RenderEnded(request_id))
         policy = checked(self._request.policy)
         self._loaded.active.make_ready(self._request.chat_id, prompt.tokens, self._is_cancelled)
         feed = self._manager.begin(prompt, policy)

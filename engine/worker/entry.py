@@ -9,18 +9,16 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
-import traceback
 from collections.abc import Callable
-from multiprocessing import connection
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol
 
-from engine.api.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode, internal_error
 from engine.api.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.api.options import EngineOptions
 from engine.api.sentences import say
+from engine.disk.parent import end_with_parent
 from engine.native.importing import loading_library
 
 IDLE_S = 1.0
@@ -59,6 +57,11 @@ class Inbox:
         """Whether a request should stop now; looks into the pipe."""
         self._take(wait=False)
         return self.is_closing or request_id in self._cancelled
+
+    def has_more(self) -> bool:
+        """Whether another command waits, or the end; looks into the pipe."""
+        self._take(wait=False)
+        return self.is_closing or bool(self._waiting)
 
     def forget(self, command: Command) -> None:
         """A request was answered: a late Stop for it means nothing."""
@@ -119,7 +122,7 @@ def run(pipe: Connection, options: EngineOptions) -> None:
         with loading_library():
             from engine.worker.session import Session
 
-            session = Session(options, emit, inbox.is_cancelled)
+            session = Session(options, emit, inbox.is_cancelled, inbox.has_more)
     except EngineError as error:
         emit(Failed(None, error.code, error.sentence, error.detail))
         sys.exit(1)
@@ -153,15 +156,9 @@ def _prepare_for_the_worst() -> None:
     """A crash leaves a stack in the log; Ctrl+C in a terminal is for the client alone; no client, no engine."""
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), name="client-watch", daemon=True).start()
-
-
-def _end_with(client: int) -> None:
-    """The pipe shows a client that died only to who looks; native code and endless templates don't."""
-    connection.wait([client])
-    os._exit(1)
+    # A daemon may have no process of its own, as templates need one. That one ends with its engine.
+    multiprocessing.current_process().daemon = False
+    end_with_parent()
 
 
 def answer(carry_out: Callable[[Command], None], command: Command, emit: Callable[[Event], None]) -> None:
@@ -175,5 +172,5 @@ def answer(carry_out: Callable[[Command], None], command: Command, emit: Callabl
         message = say("Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.")
         emit(Failed(request_id, ErrorCode.OUT_OF_MEMORY, message))
     except Exception as error:  # noqa: BLE001 - the last line of defence: one request fails, the engine lives
-        message = say("Something went wrong inside Kvasir. Your text is safe; try again.")
-        emit(Failed(request_id, ErrorCode.INTERNAL, message, f"{error!r}\n{traceback.format_exc()}"))
+        mistake = internal_error(error)
+        emit(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))

@@ -7,7 +7,9 @@ import secrets
 import time
 
 from engine.api.chat import Message, Prompt
+from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import CacheUsage, SpanState
+from engine.api.sentences import say
 from engine.api.settings import LoadSettings
 from engine.cache.manager import CacheManager
 from engine.cache.usage import n_until_eviction, spans
@@ -18,26 +20,41 @@ from engine.native.report import read_context
 from engine.snapshots.active_chat import ActiveChat
 from engine.snapshots.fingerprint import binding, model_digest
 from engine.snapshots.tiers import Tiers
+from engine.text.estimate import estimated_tokens
+from engine.text.look import Look, look_nowhere
 from engine.text.prompt import build_prompt
-from engine.text.template import ChatTemplate, load_template
+from engine.text.sandbox import MAX_RENDERED
+from engine.text.template import Template
 
 GPU_CHUNK_S = 0.15
 """A decode on a GPU can't be interrupted: prompts go there in chunks that take about this long."""
 GPU_PROBE_TOKENS = 64
 GPU_CHUNK_MIN = 4
+LONG_CHARACTERS = 200_000
+"""A message longer than this takes a moment to be made tokens of."""
+HOPELESS_TIMES = 2
+"""An estimate of so many times the room is never that wrong."""
+CHAT_CHARACTERS_MAX = MAX_RENDERED // 2
+"""Templates may say things twice."""
 
 
 class LoadedModel:
     """A model, its context, the manager of its cache and the chat that is in it."""
 
     def __init__(
-        self, info: ModelInfo, settings: LoadSettings, model: NativeModel, context: NativeContext, tiers: Tiers
+        self,
+        info: ModelInfo,
+        settings: LoadSettings,
+        model: NativeModel,
+        context: NativeContext,
+        tiers: Tiers,
+        template: Template,
     ) -> None:
         self.info = info
         self.settings = settings
         self.model = model
         self.context = context
-        self.template: ChatTemplate = load_template(model.vocabulary, info.chat_template)
+        self.template = template
         self.read_tps: float | None = None
         self.manager = CacheManager(context, feed_size=self._feed_size())
         self.shape = CacheShape(
@@ -81,9 +98,40 @@ class LoadedModel:
             flash_attn=read_context(self.context.load_log).flash_attn,
         )
 
-    def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False) -> Prompt:
-        """The chat's tokens; raises EngineError(TEMPLATE_FAILED)."""
-        return build_prompt(self.model.vocabulary, self.template, messages, continue_last=continue_last)
+    def prompt(
+        self, messages: tuple[Message, ...], *, continue_last: bool = False, look: Look = look_nowhere
+    ) -> Prompt:
+        """The chat's tokens; raises EngineError(TEMPLATE_FAILED, TEMPLATE_TIMEOUT, PROMPT_TOO_LONG)."""
+        self._require_hope(messages)
+        return build_prompt(self.model.vocabulary, self.template, messages, continue_last=continue_last, look=look)
+
+    def _require_hope(self, messages: tuple[Message, ...]) -> None:
+        """Refuse what is so long that it need not be counted to know that it can't be answered."""
+        newest = messages[-1].text if messages else ""
+        n_room = self.context.traits.n_cells
+        if len(newest) > LONG_CHARACTERS:
+            n_tokens = estimated_tokens(self.model.vocabulary, newest)
+            if n_tokens > HOPELESS_TIMES * n_room:
+                raise EngineError(
+                    ErrorCode.PROMPT_TOO_LONG,
+                    say(
+                        "This is too long by about {0} tokens: it has about {1} and there is room for {2}. Shorten it, "
+                        "or load the model with a larger context window.",
+                        n_tokens - n_room,
+                        n_tokens,
+                        n_room,
+                    ),
+                )
+        n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
+        if n_characters > CHAT_CHARACTERS_MAX:
+            raise EngineError(
+                ErrorCode.PROMPT_TOO_LONG,
+                say(
+                    "This chat is too long: it has {0} characters, and no more than {1} can be read. Start a new chat.",
+                    n_characters,
+                    CHAT_CHARACTERS_MAX,
+                ),
+            )
 
     def used_kv_bytes(self, n_used: int) -> int:
         """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -37,7 +38,6 @@ from engine.api.messages import (
     ModelLoaded,
     Notice,
     NoticeCode,
-    RenderStarted,
     RestoreChat,
     SetTierBudgets,
     TokensCounted,
@@ -57,6 +57,10 @@ from engine.native.meter import MemoryMeter
 from engine.plan import check, ram
 from engine.snapshots.folder import SnapshotFolder
 from engine.snapshots.tiers import Tiers
+from engine.text.confined import ConfinedTemplate, TemplateProcess
+from engine.text.estimate import estimated_tokens
+from engine.text.look import Interrupted, Look, looking
+from engine.text.template import load_template
 from engine.worker.answer import Answer
 from engine.worker.loaded_model import GPU_PROBE_TOKENS, LoadedModel
 from engine.worker.restoring import restore
@@ -77,6 +81,10 @@ BUILT_FOR_NO_GPU = {
         "llama-cpp-python again, built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP)."
     ),
 }
+COUNT_S = 2.0
+"""A count that takes longer is given up, and estimated: it is shown while someone types."""
+COUNT_YIELD_S = 0.25
+"""The same where something else is asked for, such as a count of what has been typed since."""
 CLOSE_WRITE_S = 2.0
 """How long the process may go on to write what is in RAM alone before it ends; the client kills it a second later."""
 LOAD_WRITE_S = 0.5
@@ -86,21 +94,28 @@ LOAD_WRITE_S = 0.5
 class Session:
     """Carries out commands; every answer goes through ``emit``.
 
-    ``is_cancelled(request_id)`` is asked while a command runs. Raises EngineError where a request can't be done.
+    ``is_cancelled(request_id)`` is asked while a command runs, and ``is_wanted()``, whether another one waits, while
+    nobody would miss an exact answer. Raises EngineError where a request can't be done.
     """
 
     def __init__(
-        self, options: EngineOptions, emit: Callable[[Event], None], is_cancelled: Callable[[int], bool]
+        self,
+        options: EngineOptions,
+        emit: Callable[[Event], None],
+        is_cancelled: Callable[[int], bool],
+        is_wanted: Callable[[], bool],
     ) -> None:
         self._options = options
         self._emit = emit
         self._is_cancelled = is_cancelled
+        self._is_wanted = is_wanted
         self._log = NativeLog()
         self._ggml = Ggml()
         self._loaded: LoadedModel | None = None
         folder = SnapshotFolder(Path(options.snapshot_folder)) if options.snapshot_folder else None
         self._tiers = Tiers(options.tiers, folder, spare_ram_bytes)
         self._told_tiers: tuple[ChatTier, ...] = ()
+        self._templates = TemplateProcess(timeout_s=options.template_timeout_s)
         backends = self._ggml.load_backends(
             excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu
         )
@@ -199,6 +214,7 @@ class Session:
             self._loaded.active.save()
         # The memory of the model first: someone may be waiting for it.
         self._unload()
+        self._templates.end()
         self._write_until(deadline)
         self._log.close()
 
@@ -235,6 +251,10 @@ class Session:
         self._emit(LoadProgress(command.request_id, LoadStage.READING, 0.0))
         info = read_model_info(Path(command.path))
         require_chat_model(info)
+        if info.chat_template:
+            # It gets ready while the weights are read. Where there can be none, another form stands in later.
+            with contextlib.suppress(OSError):
+                self._templates.start()
         settings, notices = check.check_load(info, command.settings)
         if self._options.without_extra_bufts:
             settings = replace(settings, use_extra_bufts=False)
@@ -308,6 +328,9 @@ class Session:
             raise
         try:
             self._emit(LoadProgress(request_id, LoadStage.CONTEXT, 0.0))
+            look = partial(self._look_at_load, request_id)
+            open_template = partial(ConfinedTemplate, process=self._templates, look=look)
+            template = load_template(model.vocabulary, info.chat_template, open_template)
             context = NativeContext(model, settings, self._log)
             try:
                 self._emit(LoadProgress(request_id, LoadStage.WARM_UP, 0.0))
@@ -315,7 +338,7 @@ class Session:
                 is_warm = context.evaluate_blank(n_tokens, interrupt=lambda: self._is_cancelled(request_id))
                 if not is_warm or self._is_cancelled(request_id):
                     raise LoadWasCancelled
-                return LoadedModel(info, settings, model, context, self._tiers)
+                return LoadedModel(info, settings, model, context, self._tiers, template)
             except BaseException:
                 context.close()
                 raise
@@ -323,20 +346,38 @@ class Session:
             model.close()
             raise
 
+    def _look_at_load(self, request_id: int) -> None:
+        if self._is_cancelled(request_id):
+            raise LoadWasCancelled
+
     # Counting
 
     def _count(self, command: CountTokens) -> None:
         loaded = self._require_model()
-        self._emit(RenderStarted(command.request_id))
-        draft = Message("user", command.draft)
-        prompt = loaded.prompt((*command.messages, draft))
-        turn = next((t for t in reversed(prompt.turns) if t.message_index == len(command.messages)), prompt.turns[-1])
         limits = loaded.manager.limits
-        self._emit(
-            TokensCounted(
-                command.request_id, len(prompt.tokens), turn.end - turn.start, limits.capacity - limits.n_sink
-            )
-        )
+        n_room = limits.capacity - limits.n_sink
+        messages = (*command.messages, Message("user", command.draft))
+        try:
+            prompt = loaded.prompt(messages, look=self._look_at_count(command.request_id))
+        except (Interrupted, EngineError):
+            # Whatever keeps it from being counted is said when it is sent.
+            vocabulary = loaded.model.vocabulary
+            n_draft = estimated_tokens(vocabulary, command.draft)
+            n_before = estimated_tokens(vocabulary, "\n".join(message.text for message in command.messages))
+            self._emit(TokensCounted(command.request_id, n_before + n_draft, n_draft, n_room, is_estimate=True))
+            return
+        turn = next((t for t in reversed(prompt.turns) if t.message_index == len(command.messages)), prompt.turns[-1])
+        self._emit(TokensCounted(command.request_id, len(prompt.tokens), turn.end - turn.start, n_room))
+
+    def _look_at_count(self, request_id: int) -> Look:
+        started = time.monotonic()
+
+        def is_unwanted() -> bool:
+            seconds = time.monotonic() - started
+            is_late = seconds > COUNT_S or (seconds > COUNT_YIELD_S and self._is_wanted())
+            return is_late or self._is_cancelled(request_id)
+
+        return looking(is_unwanted)
 
 
 class LoadWasCancelled(Exception):

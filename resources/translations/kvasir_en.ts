@@ -52,6 +52,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln part(s) of the file made no sense and were left out.</source>
+        <translation>
+            <numerusform>%Ln part of the file made no sense and was left out.</numerusform>
+            <numerusform>%Ln parts of the file made no sense and were left out.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln message(s) deleted.</source>
         <translation>
             <numerusform>%Ln message deleted.</numerusform>

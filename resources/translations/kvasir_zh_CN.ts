@@ -645,6 +645,10 @@
         </translation>
     </message>
     <message>
+        <source>The file of the chats is damaged, and what can&apos;t be read of it is missing there.</source>
+        <translation>保存对话的文件已损坏，其中无法读取的内容未能导出。</translation>
+    </message>
+    <message>
         <source>Import chats</source>
         <translation>导入对话</translation>
     </message>
@@ -682,6 +686,12 @@
         <source>%Ln chat(s) were here already.</source>
         <translation>
             <numerusform>其中 %Ln 个对话已经存在。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln part(s) of the file made no sense and were left out.</source>
+        <translation>
+            <numerusform>文件中有 %Ln 处内容无法识别，已略过。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -836,10 +846,20 @@
         <translation>Enter 发送  ·  Shift+Enter 换行</translation>
     </message>
     <message numerus="yes">
+        <source>Too long by about %Ln token(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Too long by %Ln token(s)</source>
         <translation>
             <numerusform>超出 %Ln 个词元</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>About {used} / {room} tokens</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{used} / {room} tokens</source>
@@ -1175,12 +1195,20 @@
         <translation>此对话超出 {0} 个词元：它有 {1} 个，而空间为 {2} 个。请用更大的上下文窗口加载模型，或选择会逐出旧轮次的策略。</translation>
     </message>
     <message>
+        <source>This chat is too long: it has {0} characters, and no more than {1} can be read. Start a new chat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This is a “{0}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
         <translation>这是“{0}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
     </message>
     <message>
         <source>This is no access token: one is a single word of letters, digits and signs. Copy it again, all of it.</source>
         <translation>这不是访问令牌：令牌是由字母、数字和符号组成的一个词。请重新完整复制。</translation>
+    </message>
+    <message>
+        <source>This is too long by about {0} tokens: it has about {1} and there is room for {2}. Shorten it, or load the model with a larger context window.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This is too long by {0} tokens: it has {1} and there is room for {2}. Shorten it, or load the model with a larger context window.</source>
@@ -1227,20 +1255,20 @@
         <translation>此模型的缓存无法原地重新编号。</translation>
     </message>
     <message>
-        <source>This model&apos;s chat template can&apos;t be read.</source>
-        <translation>无法读取此模型的对话模板。</translation>
+        <source>“{0}” has no “{1}” that could be downloaded: enter {0} alone to see its files.</source>
+        <translation>“{0}”中没有可下载的“{1}”：只输入 {0} 即可查看它的文件。</translation>
     </message>
     <message>
         <source>This model&apos;s chat template can&apos;t write this chat: start a new chat, or choose another model.</source>
         <translation>此模型的对话模板无法写出这个对话：请开始新对话，或选择其他模型。</translation>
     </message>
     <message>
-        <source>This model&apos;s chat template did not come to an end, so it was stopped. Choose another model, or a newer file of this one.</source>
-        <translation>此模型的对话模板没有结束，已被停止。请选择其他模型，或此模型的更新文件。</translation>
-    </message>
-    <message>
         <source>This model&apos;s memory is {0}, so tokens can&apos;t be taken out of it: choose recompute or stop instead of {1}.</source>
         <translation>此模型的记忆是{0}，无法从中取出词元：请选择“重新计算”或“停止”，而不是“{1}”。</translation>
+    </message>
+    <message>
+        <source>This network answers with a page of its own in place of {0}: sign in to it in a web browser, then try again.</source>
+        <translation>此网络用自己的页面代替了 {0} 的回答：请在网页浏览器中登录此网络，然后重试。</translation>
     </message>
     <message>
         <source>This processor&apos;s fastest code stopped the engine, so Kvasir now uses {0}. Answers may be a little slower.</source>
@@ -1399,6 +1427,10 @@
         <translation>{0} 的回答无法理解：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
     </message>
     <message>
+        <source>{0} answers with other bytes than were asked for: try again later, or on another network.</source>
+        <translation>{0} 返回的字节与所请求的不同：请稍后重试，或换一个网络。</translation>
+    </message>
+    <message>
         <source>{0} asks for a pause after many requests: try again in a few minutes, or enter an access token.</source>
         <translation>{0} 因请求过多要求暂停：请几分钟后重试，或输入访问令牌。</translation>
     </message>
@@ -1423,10 +1455,6 @@
         <translation>{0} 不支持搜索：请粘贴那里的模型名称（所有者/名称）。</translation>
     </message>
     <message>
-        <source>“{0}” has no “{1}” that could be downloaded: enter {0} alone to see its files.</source>
-        <translation>“{0}”中没有可下载的“{1}”：只输入 {0} 即可查看它的文件。</translation>
-    </message>
-    <message>
         <source>{0} does not take the access token: make a new one there, and enter it in place of the old one.</source>
         <translation>{0} 不接受该访问令牌：请在那里新建一个，并替换旧的令牌。</translation>
     </message>
@@ -1437,6 +1465,10 @@
     <message>
         <source>{0} has no fast kernels for K in {1} with V in {2}: every token will be slower. f16 for both, or q8_0 for both, is fast.</source>
         <translation>{0} 没有适用于 K 为 {1}、V 为 {2} 的快速内核：每个词元都会更慢。都用 f16 或都用 q8_0 则很快。</translation>
+    </message>
+    <message>
+        <source>{0} leads to an address without encryption, which is not followed: try on another network.</source>
+        <translation>{0} 指向一个未加密的地址，因此没有跟随：请换一个网络重试。</translation>
     </message>
     <message>
         <source>{0} or {1}</source>
@@ -1465,6 +1497,10 @@
     <message>
         <source>“{0}” arrived with other content than {1} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>
         <translation>“{0}”收到的内容与 {1} 所承诺的不同，已被删除。请重新下载；如果再次失败，说明内容在途中被改动。</translation>
+    </message>
+    <message>
+        <source>“{0}” arrived with other content than {1} promises: resume it, and only the doubtful part of it is fetched again.</source>
+        <translation>“{0}”收到的内容与 {1} 所承诺的不同：请继续下载，只有可疑的部分会重新获取。</translation>
     </message>
     <message>
         <source>“{0}” can&apos;t be written: {1}. Check the disk and who may write there, then try again.</source>
@@ -1587,6 +1623,14 @@
         <translation>“{0}”是为大端序机器存储的。请改为下载它的小端序版本。</translation>
     </message>
     <message>
+        <source>“{0}” on {1} has changed since its download began: remove it from the list, and download it anew.</source>
+        <translation>“{0}”在 {1} 上自下载开始后已更改：请将其从列表中移除，然后重新下载。</translation>
+    </message>
+    <message>
+        <source>“{0}” on {1} is no longer the file that was chosen, or something on the way changes it: look it up again, and download it from there.</source>
+        <translation>“{0}”在 {1} 上已不是所选的文件，或者在途中被改动：请重新查找它，然后从那里下载。</translation>
+    </message>
+    <message>
         <source>“{0}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization.</source>
         <translation>“{0}”的权重格式是此版本 Kvasir 不认识的。请更新 Kvasir，或下载其他量化版本的模型。</translation>
     </message>
@@ -1625,6 +1669,18 @@
     <message>
         <source>The processor computes: there is no GPU.</source>
         <translation>由处理器计算：没有 GPU。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template can&apos;t be used.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template did not come to an end with this chat, so it was stopped: start a new chat, or choose another model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template does not come to an end.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} can&apos;t be “{1}”: use {2}.</source>
@@ -1753,8 +1809,8 @@
         <translation>不会打开此链接：{0}</translation>
     </message>
     <message>
-        <source>Open this link outside of Kvasir? {0}</source>
-        <translation>要在 Kvasir 之外打开此链接吗？{0}</translation>
+        <source>Open this link outside of Kvasir? It leads to {0}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Open</source>
@@ -2330,6 +2386,10 @@
     <message>
         <source>Free for any program</source>
         <translation>任何程序可用</translation>
+    </message>
+    <message>
+        <source>The system does not say how full the memory is; it is asked again in a moment.</source>
+        <translation>系统没有说明内存的使用情况；稍后会再次询问。</translation>
     </message>
     <message>
         <source>No driver tells what others use now: as it was when the engine started.</source>
@@ -4133,6 +4193,12 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
 </context>
 <context>
     <name>_Chip</name>
+    <message numerus="yes">
+        <source>about %Ln token(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>%Ln token(s)</source>
         <translation>

@@ -19,20 +19,20 @@ from engine.api.messages import (
     Event,
     Failed,
     FinishReason,
+    LoadCancelled,
     LoadModel,
     LoadProgress,
     LoadStage,
     LossOutcome,
-    Message,
     ModelLoaded,
     ModelUnloaded,
     Notice,
     NoticeCode,
     PrefillProgress,
     TextGenerated,
+    TokensCounted,
 )
 from engine.api.settings import LoadSettings, SamplingSettings
-from engine.client import deadlines
 from tests.e2e.conftest import SMALL
 from tests.e2e.desk import Desk
 from tests.engine.client.listener import answered_by
@@ -40,6 +40,12 @@ from tests.engine.client.listener import answered_by
 pytestmark = pytest.mark.e2e
 
 ENDLESS = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+LATER_ENDLESS = (
+    "{% if messages[0].content == 'Hello' %}"
+    + ENDLESS
+    + "{% endif %}{% for m in messages %}{{ m.content }}{% endfor %}"
+)
+FOLDED = "{{ '{" + ":" * 200_000 + "' | format }}"
 LONG = SamplingSettings(temperature=0.0, ignore_eos=True)
 STARTER = LoadSettings(n_ctx=4096, n_threads=1, n_gpu_layers=0)
 
@@ -79,25 +85,56 @@ def test_a_death_in_mid_load(desk: Callable[..., Desk], starter: Path) -> None:
     assert one.answer("Hello").stats.n_generated == 8
 
 
-def test_an_endless_template_ends_with_a_sentence_and_only_once(
-    desk: Callable[..., Desk], tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+def test_an_endless_template_costs_neither_the_model_nor_the_next_chat(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path]
 ) -> None:
-    monkeypatch.setattr(deadlines, "RENDER_TIMEOUT_S", 0.5)
+    one = desk(template_timeout_s=0.3)
+    one.load(tiny_model(chat_template=ENDLESS), SMALL)
+    notice = one.heard.wait(Notice, lambda event: event.code is NoticeCode.TEMPLATE)
+    assert "does not come to an end" in notice.message
+    assert one.answer("Hello").stats.n_generated == 8
+    one.load(tiny_model(chat_template=LATER_ENDLESS), SMALL)
+    failed = one.heard.wait_for_answer(one.ask("Hello"))
+    assert isinstance(failed, Failed)
+    assert failed.code is ErrorCode.TEMPLATE_TIMEOUT
+    stopped = one.ask("Hello")
+    one.stop(stopped)
+    assert one.heard.wait_for_answer(stopped).reason is FinishReason.CANCELLED
+    draft = one.send(lambda count_id: CountTokens(count_id, (), "Hello"))
+    counted = one.heard.wait(TokensCounted)
+    assert (counted.request_id, counted.is_estimate) == (draft, True)
+    assert one.answer("Hi").stats.n_generated == 8
+    assert one.heard.of(EngineLost) == []
+
+
+def test_a_load_can_be_stopped_while_its_template_is_read(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path]
+) -> None:
+    one = desk(template_timeout_s=600.0)
+    load = one.send(lambda request_id: LoadModel(request_id, str(tiny_model(chat_template=FOLDED)), SMALL))
+    one.heard.wait(LoadProgress, lambda event: event.stage is LoadStage.CONTEXT)
+    one.stop(load)
+    assert one.heard.wait(LoadCancelled).request_id == load
+    one.load(tiny_model(), SMALL)
+
+
+def test_a_draft_of_millions_of_characters_costs_nobody_anything(desk: Callable[..., Desk], starter: Path) -> None:
     one = desk()
-    model = tiny_model(chat_template=ENDLESS)
-    one.load(model, SMALL)
-    for make in (
-        lambda: one.ask("Hello"),
-        lambda: one.send(lambda count_id: CountTokens(count_id, (Message("user", "a"),), "draft")),
-    ):
-        request_id = make()
-        lost = one.heard.wait(EngineLost)
-        assert (lost.request_ids, lost.code) == ((request_id,), ErrorCode.TEMPLATE_TIMEOUT)
-        one.heard.wait(ModelUnloaded)
-        answer = one.heard.wait_for_answer(make())
-        assert isinstance(answer, Failed)
-        assert answer.code is ErrorCode.NO_MODEL
-        one.load(model, SMALL)
+    one.load(starter, STARTER)
+    draft = "字" * 1_990_000
+    one.send(lambda count_id: CountTokens(count_id, (), draft))
+    newer = one.send(lambda count_id: CountTokens(count_id, (), "Hello"))
+    counted = one.heard.wait(TokensCounted)
+    assert counted.is_estimate
+    assert counted.n_draft > 100 * counted.n_room
+    after = one.heard.wait(TokensCounted)
+    assert (after.request_id, after.is_estimate) == (newer, False)
+    refused = one.heard.wait_for_answer(one.ask(draft))
+    assert isinstance(refused, Failed)
+    assert refused.code is ErrorCode.PROMPT_TOO_LONG
+    assert f"too long by about {counted.n_draft - 4096} tokens" in refused.message
+    assert one.answer("Hello").stats.n_generated == 8
+    assert one.heard.of(EngineLost) == []
 
 
 @pytest.mark.parametrize("template", ["{{ 9**99999 }}", "{{ 'x' * 999999999 }}", "{% set a = [1] %}{{ a * 10**9 }}"])
@@ -134,29 +171,29 @@ def test_unload_ends_the_process_and_a_new_load_works(
 CLIENT = """
 import sys
 from engine.client import EngineClient, EngineOptions
-from engine.messages import EngineReady, Generate, LoadModel, Message, RenderStarted
+from engine.messages import EngineReady, Generate, LoadModel, Message, ModelLoaded
 from engine.settings import LoadSettings
 def hear(event):
     if isinstance(event, EngineReady):
         print(event.process_id, flush=True)
-    if isinstance(event, RenderStarted):
-        print("rendering", flush=True)
+    if isinstance(event, ModelLoaded):
+        print("loaded", flush=True)
 client = EngineClient(hear, EngineOptions(sys.argv[1]))
 client.start()
 client.send(LoadModel(1, sys.argv[2], LoadSettings(n_ctx=256, n_threads=1)))
-client.send(Generate(2, "chat", (Message("user", "hello"),)))
+client.send(Generate(2, "chat", (Message("user", "Hello"),)))
 sys.stdin.read()
 """
 
 
 def test_without_its_client_the_engine_ends(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
-    model = tiny_model(chat_template=ENDLESS)
+    model = tiny_model(chat_template=LATER_ENDLESS)
     command = [sys.executable, "-c", CLIENT, str(tmp_path / "log"), str(model)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
         assert client.stdout is not None
         worker = psutil.Process(int(client.stdout.readline()))
         # In the middle of what nothing but a kill ends, and nobody left to kill.
-        assert client.stdout.readline() == "rendering\n"
+        assert client.stdout.readline() == "loaded\n"
         client.kill()
         client.wait()
         psutil.wait_procs([worker], timeout=10)

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from engine.api.facts import Device, DeviceMemory
-from engine.devices import DeviceSample, DeviceSampler, SampleProblem, memory_shares
+from engine.devices import (
+    DeviceSample,
+    DeviceSampler,
+    SampleProblem,
+    available_ram_bytes,
+    memory_shares,
+    spare_ram_bytes,
+)
 from tests.engine.fake_nvml import GIB, FakeNvml
 
 CPU = Device("CPU", "A processor", "cpu", "CPU", 6 * GIB, 16 * GIB)
@@ -107,3 +116,86 @@ def test_what_was_there_before_the_engine_is_others() -> None:
     gpu = DeviceSample("Vulkan0", "", 4 * GIB, GIB, None, SampleProblem.NOT_LIVE)
     shares = memory_shares(gpu, held(1, 1, 0))
     assert (shares.others_bytes, shares.free_bytes) == (GIB, GIB)
+
+
+# --- drivers that raise and tell what they like ---
+
+CALLS = (
+    "nvmlInit",
+    "nvmlDeviceGetCount",
+    "nvmlDeviceGetHandleByIndex",
+    "nvmlDeviceGetPciInfo",
+    "nvmlDeviceGetName",
+    "nvmlDeviceGetMemoryInfo",
+    "nvmlDeviceGetComputeRunningProcesses",
+    "nvmlDeviceGetGraphicsRunningProcesses",
+    "nvmlShutdown",
+)
+
+
+@pytest.mark.parametrize("error", [OSError("a driver"), UnicodeDecodeError("utf-8", b"x", 0, 1, "?"), AttributeError()])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_driver_may_raise_anything(call: str, error: Exception) -> None:
+    nvml = FakeNvml()
+
+    def fail(*_: object) -> None:
+        raise error
+
+    setattr(nvml, call, fail)
+    sampler = DeviceSampler(nvml)
+    ram, *cards = sampler.sample((CPU, CARD), os.getpid())
+    assert ram.used_bytes > 0
+    assert all(card.problem is not None or card.total_bytes == 24 * GIB for card in cards)
+    sampler.close()
+
+
+@pytest.mark.parametrize("value", [None, "much", -1, 2**64 - 1, 10**400, float("nan"), 1.5])
+@pytest.mark.parametrize("name", ["total", "used"])
+def test_figures_that_make_no_sense_are_none(name: str, value: object) -> None:
+    nvml = FakeNvml(n_cards=1)
+    nvml.nvmlDeviceGetMemoryInfo = lambda _: SimpleNamespace(**{"total": 24 * GIB, "used": GIB, name: value})  # type: ignore[method-assign, assignment, return-value]
+    (card,) = gpus(DeviceSampler(nvml), CARD)
+    assert (card.total_bytes, card.used_bytes, card.problem) == (0, 0, SampleProblem.DRIVER_FAILED)
+
+
+def test_more_used_than_there_is_and_a_process_with_more_than_all() -> None:
+    nvml = FakeNvml(n_cards=1)
+    nvml.used = [25 * GIB]
+    nvml.nvmlDeviceGetMemoryInfo = lambda _: SimpleNamespace(total=24 * GIB, used=25 * GIB)  # type: ignore[method-assign]
+    nvml.processes = {ENGINE: 2**64 - 1}
+    (card,) = gpus(DeviceSampler(nvml), CARD)
+    assert (card.total_bytes, card.used_bytes, card.process_bytes) == (24 * GIB, 24 * GIB, None)
+
+
+@pytest.mark.parametrize("n_cards", [None, "two", -1, 10**400])
+def test_a_number_of_cards_that_makes_no_sense(n_cards: object) -> None:
+    nvml = FakeNvml()
+    nvml.nvmlDeviceGetCount = lambda: n_cards  # type: ignore[method-assign, assignment, return-value]
+    assert len(DeviceSampler(nvml).sample((CPU, CARD), ENGINE)) < 100
+
+
+def test_a_system_that_does_not_tell_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no /proc")
+
+    monkeypatch.setattr(psutil, "virtual_memory", fail)
+    monkeypatch.setattr(psutil, "Process", fail)
+    ram = DeviceSampler(FakeNvml(n_cards=0)).sample((), ENGINE)[0]
+    assert (ram.total_bytes, ram.problem) == (0, SampleProblem.DRIVER_FAILED)
+    assert spare_ram_bytes() == 0
+    assert available_ram_bytes() == 0
+
+
+@pytest.mark.parametrize("part", [2**63, -5, 30 * GIB])
+@pytest.mark.parametrize("sample", [
+    DeviceSample("CUDA0", "", 24 * GIB, 9 * GIB, 5 * GIB),
+    DeviceSample("CUDA0", "", 24 * GIB, 24 * GIB, None),
+    DeviceSample("CUDA0", "", 24 * GIB, 2**64 - 1, 2**64 - 1),
+    DeviceSample("CUDA0", "", 24 * GIB, 2**64 - 1, None, SampleProblem.NOT_LIVE),
+    DeviceSample("CUDA0", "", 0, 0),
+])  # fmt: skip
+def test_no_share_is_larger_than_the_device(sample: DeviceSample, part: int) -> None:
+    shares = memory_shares(sample, DeviceMemory("CUDA0", part, part, part, part, part))
+    parts = list(vars(shares).values())
+    assert min(parts) >= 0
+    assert sum(parts) == sample.total_bytes

@@ -1,4 +1,4 @@
-"""Bounds what a hub answers: answers are read whole, and may come from anybody."""
+"""Bounds what a hub answers, and refuses what is no answer of a hub: it may come from anybody."""
 
 from __future__ import annotations
 
@@ -7,11 +7,26 @@ from collections.abc import Callable, Iterator
 
 import httpx2
 
+from engine.models.hub.patience import ANSWER_TIMEOUT_S
+
 MAX_ANSWER_BYTES = 32 << 20
 MAX_COMPRESSED_BYTES = 1 << 20
 """It was not asked for, and may become a thousand times as much."""
-ANSWER_TIMEOUT_S = 60.0
-"""An answer that has begun is whole by then."""
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+
+
+class PageInsteadError(ValueError):
+    """A web page came where none was asked for: most often a network wants its user to sign in first."""
+
+
+class UnsafeRedirectError(ValueError):
+    """A connection that nobody can listen to would become one that anybody can."""
+
+
+def is_page(text: bytes | str) -> bool:
+    """Whether the beginning of an answer is that of a web page; neither JSON nor a model begins so."""
+    raw = text[:200].encode("utf-8", "replace") if isinstance(text, str) else text[:200]
+    return raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
 class BoundedAnswer(httpx2.SyncByteStream):
@@ -39,8 +54,20 @@ class BoundedAnswer(httpx2.SyncByteStream):
 
 def bound_answer(response: httpx2.Response) -> None:
     """A hook of the HTTP client: only parts of files, which are read piece by piece, may be long."""
+    _require_own_answer(response)
     is_part = "Range" in response.request.headers and response.status_code in (200, 206)
     if is_part or not isinstance(response.stream, httpx2.SyncByteStream):
         return
     is_plain = response.headers.get("Content-Encoding", "identity") == "identity"
     response.stream = BoundedAnswer(response.stream, MAX_ANSWER_BYTES if is_plain else MAX_COMPRESSED_BYTES)
+
+
+def _require_own_answer(response: httpx2.Response) -> None:
+    kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if response.is_success and kind in _PAGES:
+        raise PageInsteadError(kind)
+    asked = response.request.url
+    if not response.has_redirect_location or asked.scheme != "https":
+        return
+    if asked.join(response.headers["Location"]).scheme == "http":
+        raise UnsafeRedirectError(asked.host)

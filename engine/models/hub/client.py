@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -19,7 +18,9 @@ from engine import __version__
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
 from engine.models.hub.bounds import bound_answer
+from engine.models.hub.byte_stream import ByteStream, checked_stream
 from engine.models.hub.errors import hub_errors, proxy_error
+from engine.models.hub.patience import Patience, watch_over
 from engine.models.hub.reach import endpoint_of, host_of
 from engine.models.hub.remote import (
     MAX_FILE_BYTES,
@@ -39,17 +40,7 @@ MAX_FOUND = 40
 MAX_FILES = 5_000
 MAX_COUNT = 1 << 53
 MAX_LICENCE = 60
-_PARTIAL = 206
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
-
-
-@dataclass(frozen=True)
-class ByteStream:
-    """The bytes of a file from ``start`` on; ``sha256`` is that of the whole file where the hub tells it."""
-
-    response: httpx2.Response
-    start: int
-    sha256: str | None
 
 
 class Hub:
@@ -82,7 +73,7 @@ class Hub:
 
     def _search(self, text: str) -> tuple[Found, ...]:
         query = {"search": text, "filter": "gguf", "sort": "downloads", "direction": "-1", "limit": str(MAX_FOUND)}
-        with hub_errors(text, self.host):
+        with hub_errors(text, self.host), Patience().asking():
             _require_online()
             # Not list_models: it tries for half a minute before it says that something is wrong.
             response = _session().get(f"{self.endpoint}/api/models", params=query, headers=self._headers())
@@ -97,14 +88,14 @@ class Hub:
 
         Raises HUB_NOT_FOUND also where it has no such file or quantization.
         """
-        with hub_errors(reference.repo, self.host):
+        with hub_errors(reference.repo, self.host), Patience().asking():
             info = self._api().model_info(
                 reference.repo, revision=reference.revision, files_metadata=True, timeout=TIMEOUT_S
             )
             name, commit = str(info.id), str(info.sha or reference.revision or "main")
-            if not is_repo(name):
+            if not is_repo(name) or not _is_text(commit):
                 raise ValueError("no name of a repository")
-            files = [_remote_file(sibling) for sibling in (info.siblings or [])[:MAX_FILES]]
+            files = [_remote_file(one) for one in (info.siblings or [])[:MAX_FILES] if _is_text(one.rfilename)]
         models = tuple(model for model in group_models(name, commit, files) if _is_named(model, reference))
         if not models and (wanted := reference.file or reference.quantization) is not None:
             message = say(
@@ -115,9 +106,18 @@ class Hub:
 
     @contextlib.contextmanager
     def open_bytes(
-        self, model: RemoteModel, file: RemoteFile, start: int, end: int | None = None
+        self,
+        model: RemoteModel,
+        file: RemoteFile,
+        start: int,
+        end: int | None = None,
+        patience: Patience | None = None,
     ) -> Iterator[ByteStream]:
-        """The bytes of a file from ``start`` to ``end`` (exclusive). A server that knows no ranges begins at 0."""
+        """The bytes of a file from ``start`` to ``end`` (exclusive).
+
+        Raises DOWNLOAD_DAMAGED where the file is not the one that was promised, before any of its bytes.
+        """
+        patience = patience or Patience()
         url = hf_hub_url(model.repo, file.path, revision=model.commit, endpoint=self.endpoint)
         last = "" if end is None else str(end - 1)
         headers = {
@@ -126,11 +126,14 @@ class Hub:
             # Compressed on the way, byte positions would mean nothing.
             "Accept-Encoding": "identity",
         }
-        with hub_errors(f"{model.repo}/{file.path}", self.host):
+        with hub_errors(f"{model.repo}/{file.path}", self.host), patience.asking():
             _require_online()
             with _session().stream("GET", url, headers=headers) as response:
                 hf_raise_for_status(response)
-                yield ByteStream(response, _body_start(response), _linked_digest(response))
+                end = file.size_bytes if end is None else min(end, file.size_bytes)
+                stream = checked_stream(response, file, start, end, self.host)
+                patience.begin_bytes()
+                yield stream
 
     def close(self) -> None:
         """Close the connections."""
@@ -155,17 +158,26 @@ def _session() -> httpx2.Client:
 
 
 def _new_client() -> httpx2.Client:
-    return httpx2.Client(
+    client = httpx2.Client(
         follow_redirects=True,
         timeout=TIMEOUT_S,
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [bound_answer]},
     )
+    return watch_over(client)
 
 
 def _require_online() -> None:
     if HF_HUB_OFFLINE:
         raise OfflineModeIsEnabled("HF_HUB_OFFLINE")
+
+
+def _is_text(name: Any) -> bool:
+    """Whether it can be part of an address: JSON can hold characters that are none."""
+    try:
+        return isinstance(name, str) and bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _remote_file(sibling: Any) -> RemoteFile:
@@ -186,26 +198,12 @@ def _found(answer: dict[str, Any]) -> Found:
     return Found(str(answer["id"]), n_downloads, n_likes, _licence(answer.get("tags")), bool(answer.get("gated")))
 
 
+def _shown(text: Any) -> str:
+    return str(text).encode("utf-8", "replace").decode()
+
+
 def _licence(tags: Any) -> str:
     for tag in tags if isinstance(tags, list) else ():
         if str(tag).startswith("license:"):
-            return str(tag).removeprefix("license:")[:MAX_LICENCE]
+            return _shown(tag).removeprefix("license:")[:MAX_LICENCE]
     return ""
-
-
-def _body_start(response: httpx2.Response) -> int:
-    if response.status_code != _PARTIAL:
-        return 0
-    match = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    if match is None:
-        raise ValueError("a part without its place")
-    return int(match[1])
-
-
-def _linked_digest(response: httpx2.Response) -> str | None:
-    """The SHA-256 that the hub names before it sends us on to where the bytes lie."""
-    for one in (*response.history, response):
-        digest = one.headers.get("X-Linked-Etag", "").strip('"')
-        if _SHA256.match(digest):
-            return digest
-    return None

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.api.errors import EngineError, ErrorCode
+from engine.api.errors import EngineError, ErrorCode, mistakes_as_errors
 from engine.models.hub.remote import MAX_FILE_BYTES, RemoteFile, RemoteModel
 from engine.models.hub.transfer import Progress, Transfer, TransferStopped, delete_parts, n_bytes_there
 
@@ -190,16 +191,16 @@ class DownloadQueue:
                 self._tell(model.key, progress, meter)
 
         try:
-            transfer = Transfer(self._make_hub(), model, self._folder, report)
-            with self._lock:
-                self._transfer = transfer
-                if self._is_closing or not self._is_wanted(model.key):
-                    return None
-            return transfer.run()
-        except TransferStopped:
-            return None
+            with mistakes_as_errors(), contextlib.suppress(TransferStopped):
+                transfer = Transfer(self._make_hub(), model, self._folder, report)
+                with self._lock:
+                    self._transfer = transfer
+                    if self._is_closing or not self._is_wanted(model.key):
+                        return None
+                return transfer.run()
         except EngineError as error:
             return error
+        return None
 
     def _after(self, download: Download, outcome: Path | EngineError | None) -> Download:
         still = dataclasses.replace(download, bytes_per_second=None, seconds_left=None)
@@ -354,7 +355,8 @@ def _model(entry: Any) -> RemoteModel:
     for path, size, sha256 in entry["files"]:
         if not isinstance(path, str) or not isinstance(size, int) or not 0 < size <= MAX_FILE_BYTES:
             raise ValueError(path)
-        files.append(RemoteFile(path, size, sha256 if isinstance(sha256, str) else None))
+        is_digest = isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256) is not None
+        files.append(RemoteFile(path, size, sha256 if is_digest else None))
     if not files or not isinstance(entry["repo"], str) or not isinstance(entry["commit"], str):
         raise ValueError(ErrorCode.HUB_NAME_INVALID)
     return RemoteModel(entry["repo"], entry["commit"], tuple(files))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 
 import httpx2
@@ -19,11 +20,12 @@ from huggingface_hub.utils import parse_ratelimit_headers
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
+from engine.models.hub.bounds import PageInsteadError, UnsafeRedirectError, is_page
 from engine.models.hub.hub_busy import HubBusyError
 
 RETRY_AFTER_MAX_S = 86_400
 _GONE = (404, 410)
-_UNAUTHORIZED, _PROXY_LOGIN, _TOO_MANY, _SERVER = 401, 407, 429, 500
+_UNAUTHORIZED, _PROXY_LOGIN, _NO_SUCH_RANGE, _TOO_MANY, _SERVER, _NETWORK_LOGIN = 401, 407, 416, 429, 500, 511
 
 
 @contextlib.contextmanager
@@ -33,9 +35,26 @@ def hub_errors(what: str, host: str) -> Iterator[None]:
         yield
     except (HfHubHTTPError, httpx2.HTTPError, httpx2.InvalidURL, EntryNotFoundError, ValueError, OSError) as error:
         raise _engine_error(error, what, host) from error
-    except (LookupError, TypeError, AttributeError, RuntimeError) as error:
+    except (LookupError, TypeError, AttributeError, RuntimeError, ArithmeticError) as error:
         # What huggingface_hub raises for an answer that is JSON, but none of its own.
         raise _nonsense(host, repr(error)) from error
+
+
+def other_file_error(what: str, host: str, detail: str) -> EngineError:
+    """The EngineError for a file that is not the one that the hub's list promised; nothing of it is used."""
+    message = say(
+        "“{0}” on {1} is no longer the file that was chosen, or something on the way changes it: look it "
+        "up again, and download it from there.",
+        what,
+        host,
+    )
+    return EngineError(ErrorCode.DOWNLOAD_DAMAGED, message, detail)
+
+
+def other_bytes_error(host: str, detail: str) -> EngineError:
+    """The EngineError for bytes that were not asked for; nothing of them is used."""
+    message = say("{0} answers with other bytes than were asked for: try again later, or on another network.", host)
+    return EngineError(ErrorCode.HUB_FAILED, message, detail)
 
 
 def proxy_error(detail: str) -> EngineError:
@@ -47,6 +66,13 @@ def proxy_error(detail: str) -> EngineError:
 def _engine_error(error: Exception, what: str, host: str) -> EngineError:
     # The detail never holds the request: its headers carry the token, and signed addresses are as good as one.
     detail = type(error).__name__
+    if isinstance(error, PageInsteadError) or (isinstance(error, json.JSONDecodeError) and is_page(error.doc)):
+        return _page_error(host, detail)
+    if isinstance(error, UnsafeRedirectError):
+        message = say(
+            "{0} leads to an address without encryption, which is not followed: try on another network.", host
+        )
+        return EngineError(ErrorCode.HUB_FAILED, message, f"{detail}: {error}")
     if isinstance(error, OfflineModeIsEnabled):
         message = say("Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again.")
         return EngineError(ErrorCode.HUB_FAILED, message, detail)
@@ -69,6 +95,14 @@ def _engine_error(error: Exception, what: str, host: str) -> EngineError:
         )
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
     return _nonsense(host, detail)
+
+
+def _page_error(host: str, detail: str) -> EngineError:
+    message = say(
+        "This network answers with a page of its own in place of {0}: sign in to it in a web browser, then try again.",
+        host,
+    )
+    return EngineError(ErrorCode.HUB_FAILED, message, detail)
 
 
 def _nonsense(host: str, detail: str) -> EngineError:
@@ -103,6 +137,10 @@ def _refusal(error: HfHubHTTPError, what: str, host: str) -> EngineError:
     if status == _PROXY_LOGIN:
         message = say("The proxy does not let Kvasir through to {0}: check HTTPS_PROXY, then try again.", host)
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
+    if status == _NETWORK_LOGIN:
+        return _page_error(host, detail)
+    if status == _NO_SUCH_RANGE:
+        return other_file_error(what, host, detail)
     if status == _TOO_MANY:
         return _too_many(error.response.headers, host, detail)
     if status >= _SERVER:

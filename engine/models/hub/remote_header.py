@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from engine.disk.errors import disk_error
 from engine.disk.file_lock import file_lock
 from engine.models.header import damaged, read_header_from
+from engine.models.hub.patience import Patience
 from engine.models.hub.remote import RemoteFile, RemoteModel, commit_version, local_parts
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 FIRST_BYTES = 1 << 20
 STEP_BYTES_MAX = 8 << 20
 MAX_HEADER_BYTES = 64 << 20
+HEADER_TIMEOUT_S = 180.0
+"""A header that takes longer is not worth the wait: whoever fetched its weights would wait for days."""
 _SPARSE_WINDOWS = 0x000900C4
 
 
@@ -87,6 +90,7 @@ class _RemotePrefix:
         self._hub, self._model, self._file, self._copy = hub, model, file, copy
         self._position = 0
         self._n_fetched = 0
+        self._patience = Patience(HEADER_TIMEOUT_S)
 
     def read(self, n_bytes: int, /) -> bytes:
         end = min(self._position + n_bytes, self._file.size_bytes)
@@ -110,14 +114,9 @@ class _RemotePrefix:
 
     def _fetch(self, end: int) -> None:
         before = self._n_fetched
-        with self._hub.open_bytes(self._model, self._file, before, end) as stream:
-            position = stream.start
-            for chunk in stream.response.iter_raw():
-                wanted = chunk[max(0, self._n_fetched - position) : max(0, end - position)]
-                position += len(chunk)
-                self._write(wanted)
-                if self._n_fetched >= end:
-                    break
+        with self._hub.open_bytes(self._model, self._file, before, end, self._patience) as stream:
+            for piece in stream.pieces():
+                self._write(piece)
         if self._n_fetched == before:
             raise damaged(self._file.path, f"the hub has no byte {before} of it")
 

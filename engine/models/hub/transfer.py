@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import Bytes, say
 from engine.disk.errors import disk_error
 from engine.disk.file_lock import file_lock
 from engine.models.hub.hub_busy import HubBusyError
+from engine.models.hub.part_file import CHUNK_BYTES, PartFile, Stretch, delete_part
 from engine.models.hub.remote import RemoteFile, RemoteModel, file_version, local_parts
 
 if TYPE_CHECKING:
     # Its library takes a good part of a second to import, and is not needed until bytes are.
+    from engine.models.hub.byte_stream import ByteStream
     from engine.models.hub.client import Hub
 
 PART = ".part"
 """What an unfinished file's name ends in; the library does not take it for a model."""
 LOCK = ".lock"
 """What the name of the file ends in by which another window sees that a model is being downloaded."""
-CHUNK_BYTES = 1 << 20
 SPARE_BYTES = 256 << 20
 """What a download leaves free on the disk."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0)
-"""Waits between attempts that brought nothing; one that brought something begins again at the first."""
+"""Waits between attempts that brought next to nothing; one that brought something begins again at the first."""
+LEAST_BYTES = 30 << 10
+"""An attempt that brought fewer brought next to nothing."""
 LONGEST_PAUSE_S = 60
 """A hub that asks for a longer one has its sentence shown: the person decides when to go on."""
 _TRANSIENT = frozenset({ErrorCode.HUB_UNREACHABLE, ErrorCode.HUB_BUSY})
@@ -136,8 +138,10 @@ class Transfer:
         if _size(target) != file.size_bytes or file.sha256 is None:
             return False
         digest = hashlib.sha256()
+        take = self._reader(digest)
         with target.open("rb") as there:
-            self._read_again(there, digest)
+            while chunk := there.read(CHUNK_BYTES):
+                take(chunk)
         return digest.hexdigest() == file.sha256
 
     def _fetch(self, file: RemoteFile, target: Path) -> None:
@@ -150,7 +154,7 @@ class Transfer:
             except EngineError as error:
                 if error.code not in _TRANSIENT:
                     raise
-                n_tries = 0 if _size(part) > before else n_tries + 1
+                n_tries = 0 if _size(part) - before >= LEAST_BYTES else n_tries + 1
                 asked_s = (error.retry_after_s or 0) if isinstance(error, HubBusyError) else 0
                 if n_tries >= len(self._pauses_s) or asked_s > LONGEST_PAUSE_S:
                     raise
@@ -159,70 +163,146 @@ class Transfer:
             else:
                 break
         part.replace(target)
+        delete_part(part)
 
     def _fetch_rest(self, file: RemoteFile, part: Path) -> None:
-        """Append what is missing, and check the whole; what does not check is deleted."""
+        """Append what is missing, and check the whole; of what does not check as little as possible is given up."""
         if _size(part) > file.size_bytes:
-            part.unlink()
-        with part.open("a+b") as output:
+            delete_part(part)
+        with PartFile(part) as there:
             digest = hashlib.sha256()
-            n_done = self._read_again(output, digest)
-            expected = file.sha256
-            if n_done < file.size_bytes:
-                n_done, told = self._append(file, output, digest)
-                expected = expected or told
-            output.flush()
-            os.fsync(output.fileno())
-        if n_done < file.size_bytes:
-            # The server closed without an error: the same as a broken line.
-            raise EngineError(
-                ErrorCode.HUB_UNREACHABLE,
-                say("{0} broke off the download: resume it.", self._hub.host),
-                f"{n_done} of {file.size_bytes} bytes",
-            )
-        if n_done > file.size_bytes or (expected is not None and digest.hexdigest() != expected):
-            part.unlink()
-            raise EngineError(
-                ErrorCode.DOWNLOAD_DAMAGED,
-                say(
-                    "“{0}” arrived with other content than {1} promises, so it was deleted. Download it again; if "
-                    "that fails too, something on the way changes it.",
-                    file.path,
-                    self._hub.host,
-                ),
-                f"{n_done} bytes, SHA-256 {digest.hexdigest()}, expected {expected}",
-            )
+            changed = there.read(self._reader(digest))
+            # What the disk made of these can't be right.
+            self._fetch_again(file, there, changed)
+            n_found = there.n_bytes
+            told = self._append(file, there, digest) if n_found < file.size_bytes else None
+            there.sync()
+            expected = file.sha256 or told
+            found = self._digest(there) if changed else digest.hexdigest()
+            if expected in (None, found):
+                return
+            is_mended, is_worth_more = self._mend(file, there, n_found, str(expected))
+        if not is_mended:
+            raise self._damaged(file, part, f"SHA-256 {found}, expected {expected}", is_worth_more=is_worth_more)
 
-    def _read_again(self, output: BinaryIO, digest: Any) -> int:
-        """Take what is there into the checksum; its size."""
-        output.seek(0)
-        n_done = 0
-        while chunk := output.read(CHUNK_BYTES):
+    def _damaged(self, file: RemoteFile, part: Path, detail: str, *, is_worth_more: bool) -> EngineError:
+        host = self._hub.host
+        if is_worth_more:
+            message = say(
+                "“{0}” arrived with other content than {1} promises: resume it, and only the doubtful part of it "
+                "is fetched again.",
+                file.path,
+                host,
+            )
+        else:
+            delete_part(part)
+            message = say(
+                "“{0}” arrived with other content than {1} promises, so it was deleted. Download it again; if "
+                "that fails too, something on the way changes it.",
+                file.path,
+                host,
+            )
+        return EngineError(ErrorCode.DOWNLOAD_DAMAGED, message, detail)
+
+    def _mend(self, file: RemoteFile, there: PartFile, n_found: int, expected: str) -> tuple[bool, bool]:
+        """Fetch again what is most likely wrong; whether all is right then, and whether another try may make it so.
+
+        That is what nobody knows the origin of, or else the smaller of what was found on the disk and what came now:
+        if that is the same as before, it is the other one, which is left for the next time.
+        """
+        unknown = [one for one in there.stretches if one.checksum is None]
+        sides = [[one for one in there.stretches if (one.end <= n_found) is is_old] for is_old in (True, False)]
+        if not unknown and not all(sides):
+            return False, False
+        smaller, larger = sides if n_found <= file.size_bytes // 2 else reversed(sides)
+        self._fetch_again(file, there, unknown or smaller)
+        if self._digest(there) == expected:
+            return True, False
+        there.doubt([] if unknown else larger)
+        return False, not unknown
+
+    def _reader(self, digest: Any) -> Callable[[bytes], None]:
+        """Takes what is read again into the checksum, and tells how far that is."""
+        n_read = 0
+
+        def take(chunk: bytes) -> None:
+            nonlocal n_read
             self._obey()
             digest.update(chunk)
-            n_done += len(chunk)
-            self._tell(n_done, is_checking=True)
-        return n_done
+            n_read += len(chunk)
+            self._tell(n_read, is_checking=True)
 
-    def _append(self, file: RemoteFile, output: BinaryIO, digest: Any) -> tuple[int, str | None]:
-        """Append the rest; the size then, and the checksum of the whole if the hub tells it."""
-        n_done = output.seek(0, os.SEEK_END)
-        with self._hub.open_bytes(self._model, file, n_done) as stream:
-            if stream.start > n_done:
-                raise ValueError(f"asked for byte {n_done}, got those from {stream.start} on")
-            position = stream.start
-            for chunk in stream.response.iter_raw():
+        return take
+
+    def _digest(self, there: PartFile) -> str:
+        digest = hashlib.sha256()
+        there.read(self._reader(digest))
+        return str(digest.hexdigest())
+
+    def _append(self, file: RemoteFile, there: PartFile, digest: Any) -> str | None:
+        """Append the rest; the checksum of the whole if the hub tells it."""
+        with self._bytes(file, there, there.n_bytes, None) as stream:
+            for piece in stream.pieces():
                 self._obey()
-                fresh = chunk[max(0, n_done - position) :]
-                position += len(chunk)
-                if n_done + len(fresh) > file.size_bytes:
-                    # Longer than it should be; the check finds it, and it does not fill the disk meanwhile.
-                    return n_done + len(fresh), stream.sha256
-                _write(output, fresh)
-                digest.update(fresh)
-                n_done += len(fresh)
-                self._tell(n_done)
-        return n_done, stream.sha256
+                with self._writing():
+                    there.append(piece)
+                digest.update(piece)
+                self._tell(there.n_bytes)
+        if there.n_bytes < file.size_bytes:
+            raise self._broken_off(f"{there.n_bytes} of {file.size_bytes} bytes")
+        return stream.sha256
+
+    def _fetch_again(self, file: RemoteFile, there: PartFile, stretches: list[Stretch]) -> None:
+        for stretch in stretches:
+            with self._bytes(file, there, stretch.start, stretch.end) as stream, self._writing():
+                is_whole = there.replace(stretch, self._passing(stream.pieces(), stretch.start))
+            if not is_whole:
+                raise self._broken_off(f"bytes {stretch.start} to {stretch.end}")
+
+    def _passing(self, pieces: Iterator[bytes], n_done: int) -> Iterator[bytes]:
+        for piece in pieces:
+            self._obey()
+            yield piece
+            n_done += len(piece)
+            self._tell(n_done, is_checking=True)
+
+    @contextlib.contextmanager
+    def _bytes(self, file: RemoteFile, there: PartFile, start: int, end: int | None) -> Iterator[ByteStream]:
+        """Bytes of the version that is there already, where nothing but that tells versions apart."""
+        # Not at the start: see above.
+        from engine.models.hub.patience import Patience
+
+        patience = Patience(obey=self._obey)
+        with self._hub.open_bytes(self._model, file, start, end, patience) as stream:
+            if file.sha256 is None and stream.version is not None:
+                if there.version is None:
+                    with self._writing():
+                        there.set_version(stream.version)
+                elif _is_other_version(there.version, stream.version):
+                    raise EngineError(
+                        ErrorCode.DOWNLOAD_DAMAGED,
+                        say(
+                            "“{0}” on {1} has changed since its download began: remove it from the list, and download it anew.",
+                            file.path,
+                            self._hub.host,
+                        ),
+                        f"{there.version}, now {stream.version}",
+                    )
+            yield stream
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What the disk refuses is not the hub's fault."""
+        try:
+            yield
+        except OSError as error:
+            raise disk_error(error, str(self._folder)) from error
+
+    def _broken_off(self, detail: str) -> EngineError:
+        # The server closed without an error: the same as a broken line.
+        return EngineError(
+            ErrorCode.HUB_UNREACHABLE, say("{0} broke off the download: resume it.", self._hub.host), detail
+        )
 
     def _obey(self) -> None:
         if self._stop.is_set():
@@ -252,7 +332,7 @@ def delete_parts(folder: Path, model: RemoteModel) -> None:
     with contextlib.suppress(OSError), file_lock(_lock_path(targets)) as is_ours:
         for file, target in zip(model.files, targets, strict=True) if is_ours else ():
             with contextlib.suppress(OSError):
-                _part_path(model, file, target).unlink()
+                delete_part(_part_path(model, file, target))
 
 
 def _lock_path(targets: tuple[Path, ...]) -> Path:
@@ -271,8 +351,6 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _write(output: BinaryIO, piece: bytes) -> None:
-    try:
-        output.write(piece)
-    except OSError as error:
-        raise disk_error(error, str(output.name)) from error
+def _is_other_version(one: str, other: str) -> bool:
+    """Whether two versions differ that are told in the same way."""
+    return one != other and one.partition(":")[0] == other.partition(":")[0]

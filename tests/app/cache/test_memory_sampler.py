@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from app.cache import memory_sampler
 from app.cache.memory_sampler import MemorySampler
 from engine.api.messages import Device
 from engine.devices import DeviceSample
@@ -76,3 +77,32 @@ def test_the_end_lets_go_of_the_driver(sampler, fake, qtbot):
     qtbot.waitUntil(lambda: len(fake.asked) > 0)
     sampler.close()
     assert fake.is_closed
+
+
+@pytest.mark.expected_log("could not be sampled")
+def test_a_sampler_that_fails_is_asked_again(sampler, fake, qtbot, caplog):
+    heard = []
+    sampler.sampled.connect(heard.append)
+    failures = iter([ValueError(), OSError()])
+
+    def fail_twice():
+        if (error := next(failures, None)) is not None:
+            raise error
+
+    fake.on_sample = fail_twice
+    sampler.set_active(True)
+    qtbot.waitUntil(lambda: len(heard) >= 3)
+    assert heard[:3] == [(), (), (DeviceSample("CPU", "", 2, 1),)]
+    assert len([record for record in caplog.records if "could not be sampled" in record.message]) == 1
+
+
+def test_the_end_does_not_wait_for_a_driver_that_hangs(fake, qtbot, monkeypatch):
+    monkeypatch.setattr(memory_sampler, "CLOSE_TIMEOUT_S", 0.05)
+    gate, reached = threading.Event(), threading.Event()
+    fake.on_sample = lambda: (reached.set(), gate.wait(20))
+    sampler = MemorySampler(fake)
+    sampler.set_active(True)
+    assert reached.wait(20)
+    sampler.close()
+    assert not fake.is_closed
+    gate.set()

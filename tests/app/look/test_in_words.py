@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QLocale
 
+from app.look.foreign_text import visible
 from app.look.i18n import Languages, in_words
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Device, DeviceMemory, EngineReady, LoadStage
@@ -98,7 +99,7 @@ def ready(variant: str = "haswell", variants: tuple[str, ...] = ("haswell",)) ->
 def test_other_processor_code_is_named_in_chinese(chinese: None, variants: tuple[str, ...]) -> None:
     memory = recovery.Recovery()
     memory.note_ready(ready(variants=variants))
-    memory.after_death(-11, LoadStage.WARM_UP, None)
+    memory.after_death(-11, LoadStage.WARM_UP)
     sentence = memory.note_loaded()
     assert sentence is not None
     require_chinese(sentence)
@@ -109,11 +110,8 @@ def test_other_processor_code_is_named_in_chinese(chinese: None, variants: tuple
 
 @pytest.mark.parametrize("stage", [None, LoadStage.WEIGHTS])
 @pytest.mark.parametrize("exit_code", [None, 1, -9, -11, -200])
-@pytest.mark.parametrize("ended_for", [None, ErrorCode.TEMPLATE_TIMEOUT])
-def test_a_loss_is_told_in_chinese(
-    chinese: None, exit_code: int | None, stage: LoadStage | None, ended_for: ErrorCode | None
-) -> None:
-    sentence = recovery.describe_exit(exit_code, stage, ended_for)
+def test_a_loss_is_told_in_chinese(chinese: None, exit_code: int | None, stage: LoadStage | None) -> None:
+    sentence = recovery.describe_exit(exit_code, stage)
     require_chinese(sentence)
     assert "while" not in in_words(sentence)
     assert "signal 2" not in in_words(sentence)
@@ -246,8 +244,8 @@ def test_what_no_translation_knows_is_shown_as_it_is(chinese: None) -> None:
 @given(st.lists(st.text(max_size=50) | st.integers() | st.builds(Bytes, st.integers(0, 2**80)), max_size=4))
 def test_values_of_any_size_are_shown(values: list[str | int | Bytes]) -> None:
     sentence = Sentence("".join(f"<{{{index}}}>" for index in range(len(values))), tuple(values))
-    for text in (str(sentence), in_words(sentence)):
-        assert all(f"<{value}>" in text for value in values if isinstance(value, str))
+    for text, shown in ((str(sentence), str), (in_words(sentence), visible)):
+        assert all(f"<{shown(value)}>" in text for value in values if isinstance(value, str))
     assert all(f"<{value:,}>" in str(sentence) for value in values if isinstance(value, int))
 
 

@@ -50,7 +50,8 @@ class FakeMemory:
     """Implements `engine.cache.memory.CacheMemory` for one sequence.
 
     Its traps are llama.cpp's: removing the tail of a window cache succeeds although the past is gone; so does removing
-    the middle of a state; a stopped micro-batch leaves a state torn; restoring a part leaves the rest as it was.
+    the middle of a state; a stopped micro-batch leaves a state torn, and windows without what it no longer sees;
+    restoring a part leaves the rest as it was; a state holds of windows what the last token sees, and one token more.
     """
 
     def __init__(self, traits: MemoryTraits, *, n_batch: int = 16, n_ubatch: int = 4) -> None:
@@ -132,8 +133,10 @@ class FakeMemory:
 
     def snapshot(self, *, partial: bool = False, room: StateBytes | None = None) -> StateBytes:
         assert not self._is_shift_pending, "old K with new positions"
-        store = self._store
-        state = bytearray(pickle.dumps(_Store({} if partial else store.base, store.in_window, store.state)))
+        store, in_window = self._store, self._store.in_window
+        if self.traits.n_swa:
+            in_window = {p: seen for p, seen in in_window.items() if self.last_position() - p < self.traits.n_swa}
+        state = bytearray(pickle.dumps(_Store({} if partial else store.base, in_window, store.state)))
         if isinstance(room, bytearray):
             # Who still reads that one reads this one now, or nothing.
             room[:] = state
@@ -145,6 +148,8 @@ class FakeMemory:
         store: _Store = pickle.loads(state)
         if partial:
             store.base = self._store.base
+        else:
+            self._has_holes = False
         self._store = store
         return True
 
@@ -237,6 +242,7 @@ class FakeMemory:
 
     def _tear(self, tokens: Sequence[int], first_position: int) -> None:
         """A micro-batch is stopped half-way; llama.cpp then removes its positions, which a state does not allow."""
+        self._forget_outside_window(first_position)
         if self._has_state and first_position > 0:
             self._decode_part(tokens, first_position)
             self._store.state = replace(self._store.state, is_torn=True)

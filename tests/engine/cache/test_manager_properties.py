@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +15,7 @@ from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache import window
 from engine.cache.manager import AppendResult, CacheManager, Feed
 from engine.cache.memory import MemoryKind, MemoryTraits
+from engine.cache.snapshot import Snapshot
 from engine.cache.window import allowed_policies
 from tests.engine.cache.chats import Chat
 from tests.engine.cache.fake_memory import FakeMemory
@@ -63,13 +66,18 @@ class ManagedChat(RuleBasedStateMachine):
         policy: PolicySettings,
     ) -> None:
         traits = MemoryTraits(kind[0], n_cells, kind[1], kind[2], n_cells + n_more_positions)
-        self.fake = FakeMemory(traits, n_batch=n_batch, n_ubatch=n_ubatch)
-        self.memory = RecordedMemory(self.fake)
-        self.manager = CacheManager(self.memory)
+        self.new_memory = functools.partial(FakeMemory, traits, n_batch=n_batch, n_ubatch=n_ubatch)
+        self.kept: list[Snapshot] = []
+        self.start()
         self.policy = policy
         self.messages: list[tuple[Role, list[int]]] = []
         self.answering: list[int] | None = None
         self.n_tokens_made = 1000
+
+    def start(self) -> None:
+        self.fake = self.new_memory()
+        self.memory = RecordedMemory(self.fake)
+        self.manager = CacheManager(self.memory)
 
     def words(self, n_words: int) -> list[int]:
         self.n_tokens_made += n_words
@@ -136,6 +144,20 @@ class ManagedChat(RuleBasedStateMachine):
         self.end_answer()
         self.memory.clear()
         self.manager.forget()
+
+    @rule()
+    def leave(self) -> None:
+        snapshot = self.manager.snapshot()
+        if snapshot is not None:
+            self.kept.append(snapshot)
+
+    @precondition(lambda self: self.kept)
+    @rule(data=st.data(), is_new=st.booleans())
+    def come_back(self, data: st.DataObject, is_new: bool) -> None:
+        self.end_answer()
+        if is_new:
+            self.start()
+        assert self.manager.restore(data.draw(st.sampled_from(self.kept)))
 
     @precondition(lambda self: self.answering is not None)
     @rule()

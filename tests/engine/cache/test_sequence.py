@@ -94,6 +94,8 @@ class SequenceAsList(RuleBasedStateMachine):
         is_cached = len(part) == length and all(one.state is SpanState.CACHED for one in part)
         assert self.sequence.is_cached(start, end) is is_cached
         assert self.sequence.tokens(start, end) == [one.token for one in part]
+        before = [one.position + 1 for one in self.tokens[:start] if one.position is not None]
+        assert self.sequence.position_at(start) == max(before, default=0)
         cached = [
             (index, (run.first_position or 0) + index - run.start)
             for run in self.sequence.cached_runs(start, end)

@@ -28,7 +28,6 @@ from engine.api.messages import (
     ModelLoaded,
     Notice,
     NoticeCode,
-    RenderStarted,
     TextGenerated,
     TextKind,
     TokensCounted,
@@ -43,7 +42,7 @@ SIGNALS = {"kill": signal.SIGKILL, "segv": signal.SIGSEGV, "abort": signal.SIGAB
 
 
 def run(pipe: Connection, options: EngineOptions) -> None:
-    """A model's path is `dies-<signal>-<stage>` or `waits`; a message is `die <signal>`, `wait`, `render` or a text."""
+    """A model's path is `dies-<signal>-<stage>` or `waits`; a message is `die <signal>`, `wait`, `hang` or a text."""
     _Worker(pipe, options).run()
 
 
@@ -172,14 +171,13 @@ class _Worker:
             self._emit(Failed(request_id, ErrorCode.NO_MODEL, say("No model is loaded: choose one first.")))
             return
         word, _, rest = text.partition(" ")
-        if word == "render":
-            self._emit(RenderStarted(request_id))
-            # As an endless template: looks at no pipe, but ends with its client.
+        self._emit(TextGenerated(request_id, TextKind.ANSWER, "partial"))
+        if word == "hang":
+            # As native code can: looks at no pipe, but ends with its client.
             client = multiprocessing.parent_process()
             assert client is not None
             client.join()
             os._exit(1)
-        self._emit(TextGenerated(request_id, TextKind.ANSWER, "partial"))
         if word == "die":
             die(rest)
         reason = FinishReason.END_OF_TURN

@@ -11,9 +11,9 @@ import pytest
 
 from engine.api.errors import ErrorCode
 from engine.api.messages import (
-    CountTokens,
     EngineLost,
     EngineReady,
+    Event,
     Failed,
     Finished,
     FinishReason,
@@ -25,7 +25,6 @@ from engine.api.messages import (
     ModelLoaded,
     ModelUnloaded,
     Notice,
-    RenderStarted,
     TextGenerated,
 )
 from engine.client import deadlines
@@ -167,33 +166,6 @@ def test_a_stop_reaches_what_runs_what_waits_and_what_loads(desk: Callable[..., 
     assert one.heard.wait(LoadCancelled).request_id == load
 
 
-# Templates that do not end
-
-
-def test_an_endless_render_ends_with_its_process_and_does_not_come_back(
-    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deadlines, "RENDER_TIMEOUT_S", 0.2)
-    one = desk()
-    one.load()
-    endless = one.ask("render")
-    lost = one.heard.wait(EngineLost)
-    assert (lost.code, lost.request_ids) == (ErrorCode.TEMPLATE_TIMEOUT, (endless,))
-    assert "template" in lost.message
-    one.heard.wait(ModelUnloaded)
-    answer = one.heard.wait_for_answer(one.ask("hello"))
-    assert isinstance(answer, Failed)
-    assert answer.code is ErrorCode.NO_MODEL
-    assert len(one.heard.of(ModelLoaded)) == 1
-
-
-def test_a_long_chat_gets_more_time_than_a_short_one() -> None:
-    short = Generate(1, "chat", message("hello"))
-    long = CountTokens(1, message("x" * 1_000_000), "")
-    assert deadlines.render_timeout_s(short) == pytest.approx(deadlines.RENDER_TIMEOUT_S, abs=0.01)
-    assert deadlines.render_timeout_s(long) > deadlines.RENDER_TIMEOUT_S + 10
-
-
 # Unload
 
 
@@ -217,7 +189,7 @@ def test_unload_does_not_wait_for_what_never_ends(desk: Callable[..., Desk], mon
     monkeypatch.setattr(deadlines, "CLOSE_TIMEOUT_S", 0.3)
     one = desk()
     one.load()
-    endless = one.ask("render")
+    endless = one.ask("hang")
     one.heard.wait(ModelLoaded)
     one.client.unload()
     lost = one.heard.wait(EngineLost)
@@ -229,8 +201,8 @@ def test_a_stop_after_an_unload_is_answered_too(desk: Callable[..., Desk], monke
     monkeypatch.setattr(deadlines, "CLOSE_TIMEOUT_S", 0.3)
     one = desk()
     one.load()
-    endless = one.ask("render")
-    one.heard.wait(RenderStarted)
+    endless = one.ask("hang")
+    one.heard.wait(TextGenerated)
     one.client.unload()
     one.stop(endless)
     one.heard.wait(ModelUnloaded)
@@ -257,7 +229,7 @@ def test_a_busy_process_never_holds_up_who_sends(desk: Callable[..., Desk]) -> N
     one = desk()
     one.load()
     one.heard.wait(ModelLoaded)
-    one.ask("render")
+    one.ask("hang")
     started = time.perf_counter()
     for _ in range(4):
         one.ask("x" * 4_000_000)
@@ -317,3 +289,33 @@ def test_every_request_ends_once_whatever_happens(desk: Callable[..., Desk]) -> 
     one.client.close()
     answers = [request_id for event in one.heard.drain() for request_id in answered_by(event)]
     assert [answers.count(request_id) for request_id in asked] == [1] * len(asked)
+
+
+def test_a_request_that_can_t_be_sent_fails_alone(desk: Callable[..., Desk]) -> None:
+    one = desk()
+    one.load("models/some.gguf")
+    one.heard.wait(ModelLoaded)
+    unsent = one.send(lambda request_id: Generate(request_id, "chat", (lambda: None,)))  # type: ignore[arg-type]
+    failed = one.heard.wait_for_answer(unsent)
+    assert isinstance(failed, Failed)
+    assert failed.code is ErrorCode.INTERNAL
+    assert isinstance(one.heard.wait_for_answer(one.ask("hello")), Finished)
+    assert one.heard.of(EngineLost) == []
+
+
+@pytest.mark.expected_log("an event was not taken")
+def test_a_listener_that_makes_a_mistake_still_hears_the_rest(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = desk(start=False)
+    hear = one.heard.hear
+
+    def hear_badly(event: Event) -> None:
+        hear(event)
+        if isinstance(event, EngineReady):
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(one.client, "_on_event", hear_badly)
+    one.client.start()
+    load = one.load()
+    assert one.heard.wait(ModelLoaded).request_id == load

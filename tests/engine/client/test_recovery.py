@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.errors import ErrorCode
 from engine.api.messages import Device, EngineReady, LoadStage
 from engine.client.recovery import RESTARTS_MAX, RESTARTS_PERIOD_S, TRIALS_MAX, Recovery, describe_exit
 
@@ -27,7 +26,7 @@ def learnt(path: Path) -> Recovery:
     """A recovery that has learnt to leave “fast” out."""
     recovery = Recovery(path)
     recovery.note_ready(ready())
-    assert recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry
+    assert recovery.after_death(SEGV, LoadStage.WARM_UP).retry
     assert recovery.note_loaded()
     return recovery
 
@@ -40,33 +39,30 @@ def test_a_restart_is_refused_exactly_when_too_many_deaths_are_close_together(pa
     for i, moment in enumerate(moments):
         recent = moments[max(0, i - RESTARTS_MAX) : i + 1]
         is_often = len(recent) > RESTARTS_MAX and moment - recent[0] < RESTARTS_PERIOD_S
-        assert recovery.after_death(SEGV, None, None).restart is not is_often
+        assert recovery.after_death(SEGV, None).restart is not is_often
 
 
 def test_an_answer_between_deaths_lets_them_be_forgotten() -> None:
     recovery = Recovery(clock=lambda: 0.0)
     for _ in range(20):
-        assert recovery.after_death(SEGV, None, None).restart
+        assert recovery.after_death(SEGV, None).restart
         recovery.note_success()
 
 
 @pytest.mark.parametrize(
-    ("exit_code", "stage", "ended_for"),
+    ("exit_code", "stage"),
     [
-        (-9, LoadStage.WARM_UP, None),
-        (-15, LoadStage.WARM_UP, None),
-        (0, LoadStage.WARM_UP, None),
-        (SEGV, LoadStage.WEIGHTS, None),
-        (SEGV, None, None),
-        (SEGV, LoadStage.WARM_UP, ErrorCode.TEMPLATE_TIMEOUT),
+        (-9, LoadStage.WARM_UP),
+        (-15, LoadStage.WARM_UP),
+        (0, LoadStage.WARM_UP),
+        (SEGV, LoadStage.WEIGHTS),
+        (SEGV, None),
     ],
 )
-def test_only_a_crash_in_the_first_decode_is_about_the_cpu_code(
-    exit_code: int, stage: LoadStage | None, ended_for: ErrorCode | None
-) -> None:
+def test_only_a_crash_in_the_first_decode_is_about_the_cpu_code(exit_code: int, stage: LoadStage | None) -> None:
     recovery = Recovery()
     recovery.note_ready(ready())
-    assert not recovery.after_death(exit_code, stage, ended_for).retry
+    assert not recovery.after_death(exit_code, stage).retry
     assert recovery.excluded_cpu_variants == ()
 
 
@@ -79,7 +75,7 @@ def test_trials_end_and_leave_nothing_where_none_worked(n_variants: int, is_with
         usable = [variant for variant in variants if variant not in recovery.excluded_cpu_variants]
         tried.append((usable[0], recovery.without_extra_bufts))
         recovery.note_ready(ready(usable[0], variants))
-        if not recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry:
+        if not recovery.after_death(SEGV, LoadStage.WARM_UP).retry:
             break
     assert len(tried) == len(set(tried)) <= 1 + TRIALS_MAX
     assert tried[-1][1], "weights as they are in the file are the last thing tried"
@@ -90,7 +86,7 @@ def test_what_worked_is_kept_for_the_next_start_only_once_it_worked(tmp_path: Pa
     path = tmp_path / "folder" / "machine.json"
     recovery = Recovery(path)
     recovery.note_ready(ready())
-    assert recovery.after_death(SEGV, LoadStage.WARM_UP, None).retry
+    assert recovery.after_death(SEGV, LoadStage.WARM_UP).retry
     assert recovery.excluded_cpu_variants == ("fast",)
     assert not path.exists()
     sentence = recovery.note_loaded()
@@ -151,7 +147,7 @@ def test_the_memory_is_plain_json(tmp_path: Path) -> None:
     ],
 )
 def test_every_end_has_a_sentence(exit_code: int | None, stage: LoadStage | None, words: str) -> None:
-    sentence = str(describe_exit(exit_code, stage, None))
+    sentence = str(describe_exit(exit_code, stage))
     assert words in sentence
     assert sentence.endswith(".")
     assert "\n" not in sentence
@@ -159,13 +155,13 @@ def test_every_end_has_a_sentence(exit_code: int | None, stage: LoadStage | None
 
 def test_a_start_that_hangs_is_tried_once_without_the_gpu_until_the_person_tries_again() -> None:
     recovery = Recovery()
-    assert recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED).retry
+    assert recovery.after_death(-9, None, is_late=True).retry
     assert recovery.without_gpu
     assert "graphics driver" in str(recovery.note_ready(ready()))
     assert recovery.note_ready(ready()) is None
     recovery.note_success()
     assert recovery.without_gpu
-    assert not recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED).restart
+    assert not recovery.after_death(-9, None, is_late=True).restart
     recovery.note_new_try()
     assert not recovery.without_gpu
 
@@ -173,6 +169,6 @@ def test_a_start_that_hangs_is_tried_once_without_the_gpu_until_the_person_tries
 def test_a_gpu_that_works_at_the_next_try_is_not_said_to_hang() -> None:
     recovery = Recovery()
     for _with_and_without_it in range(2):
-        recovery.after_death(-9, None, ErrorCode.ENGINE_START_FAILED)
+        recovery.after_death(-9, None, is_late=True)
     recovery.note_new_try()
     assert recovery.note_ready(ready()) is None

@@ -42,7 +42,7 @@ def snapshot(chat_id: str, run: int, number: int) -> Snapshot:
     sequence.append_cached([len(chat_id)] * (20 + 10 * run + number), 0)
     text = label(chat_id, run, number).encode() + b"\n"
     checkpoint = Checkpoint(10, 10, text)
-    outline = Outline(sequence, sequence.next_position, False, (checkpoint.index,))
+    outline = Outline(sequence, 0, (checkpoint.index,))
     return Snapshot(outline, (checkpoint,), (text * STATE_BYTES)[:STATE_BYTES])
 
 

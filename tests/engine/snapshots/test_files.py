@@ -116,18 +116,19 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
     max_leaves=12,
 )
-FIELDS = ("chat_id", "binding", "runs", "highest_position", "has_freed", "checkpoints", "sizes", "body_digest")
+FIELDS = ("chat_id", "binding", "runs", "window_start", "checkpoints", "sizes", "body_digest")
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3), st.lists(st.integers(-5, 2**31 - 1), max_size=6))
 @example({"sizes": [0, 1 << 60]}, [1])
 @example({"runs": [[0, 1, "cached", 1 << 60]]}, [1])
-@example({"runs": [[0, 1, "cached", 5], [1, 2, "cached", 5]], "highest_position": 6}, [1, 2])
+@example({"runs": [[0, 1, "cached", 5], [1, 2, "cached", 5]]}, [1, 2])
 @example({"checkpoints": [[1, 1, [[7, 3]]]], "sizes": [0, 3]}, [1])
 @example({"checkpoints": [[1, 1, []], [1, 1, []]], "sizes": [0, 0, 3]}, [1])
 @example({"checkpoints": [[1, 1, []]], "sizes": [-5, 8]}, [1])
 @example({"checkpoints": [[9, 1, []]], "sizes": [0, 3]}, [1])
-@example({"highest_position": 0}, [1])
+@example({"window_start": 2}, [1])
+@example({"window_start": -1}, [1])
 @example({}, [-1])
 def test_what_is_signed_is_bounded_all_the_same(
     tmp_path_factory: pytest.TempPathFactory, changed: dict[str, Any], tokens: list[int]
@@ -137,8 +138,7 @@ def test_what_is_signed_is_bounded_all_the_same(
         "chat_id": "a",
         "binding": BINDING,
         "runs": runs,
-        "highest_position": len(tokens),
-        "has_freed": False,
+        "window_start": 0,
         "checkpoints": [],
         "sizes": [3],
         "body_digest": hashlib.sha256(b"abc").hexdigest(),
@@ -147,7 +147,9 @@ def test_what_is_signed_is_bounded_all_the_same(
     signed, key = text_part + array("i", tokens).tobytes(), b"k" * 32
     signature = hashlib.blake2b(signed, key=key, digest_size=32).digest()
     path = tmp_path_factory.getbasetemp() / "signed"
-    path.write_bytes(struct.pack("<8sII32s", b"KVASIR-1", len(text_part), len(tokens), signature) + signed + b"abc")
+    path.write_bytes(
+        struct.pack("<8sII32s", snapshot_file.MAGIC, len(text_part), len(tokens), signature) + signed + b"abc"
+    )
     try:
         head = snapshot_file.read_head(path, key)
         state = snapshot_file.read_snapshot(path, head, lambda: False)
@@ -163,7 +165,8 @@ def test_what_is_signed_is_bounded_all_the_same(
     assert sorted({*indices}) == list(indices)
     assert all(index <= len(tokens) for index in indices)
     assert all(p0 < p1 for checkpoint in state.checkpoints for p0, p1 in checkpoint.removed)
-    assert 0 < sequence.n_cached <= sequence.next_position <= head.outline.highest_position <= 1 << 30
+    assert 0 < sequence.n_cached <= sequence.next_position <= 1 << 30
+    assert 0 <= head.outline.window_start <= sequence.next_position
     assert state.n_bytes <= 3 + 4 * len(tokens)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.chat import Prompt
 from engine.api.messages import ChatTier, SpanState, Tier
 from engine.api.settings import Policy, PolicySettings, TierSettings
 from engine.cache.manager import CacheManager, Feed
@@ -14,7 +15,7 @@ from engine.cache.window import allowed_policies
 from engine.snapshots.active_chat import ActiveChat
 from engine.snapshots.folder import SnapshotFolder
 from engine.snapshots.tiers import Tiers
-from tests.engine.cache.chats import Chat, answer, feed, text
+from tests.engine.cache.chats import Chat, answer, feed, long_chat, text
 from tests.engine.cache.lab import Lab, LabFixtures, RecordedMemory
 
 BINDING = "b" * 32
@@ -138,6 +139,48 @@ class TiersContract(LabFixtures):
             lab.check(memory, again.manager.sequence)
             assert again.ask("a", chat, settings).n_fed < 30
             lab.check(memory, again.manager.sequence)
+
+    @pytest.mark.parametrize("is_on_disk", [False, True])
+    def test_an_edit_of_a_chat_that_came_back_computes_what_a_new_one_does(
+        self, lab: Lab, tmp_path: Path, is_on_disk: bool
+    ):
+        memory = lab.new_memory()
+        desk, chat = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path), plenty)), first_question(1)
+        for turn in range(2):
+            desk.ask("a", chat)
+            chat.say("user", text(20 + turn, 60))
+        desk.ask("b", first_question(2))
+        if is_on_disk:
+            desk.write()
+            memory = lab.new_memory()
+            desk = WarmDesk(memory, Tiers(BUDGETS, SnapshotFolder(tmp_path), plenty))
+        edited = Chat([*chat.messages[:2], ("user", text(77, 40))])
+        prompt = edited.prompt()
+        assert desk.ask("a", edited, n_answer=0).n_fed <= len(prompt.tokens) - prompt.turns[2].start
+        lab.check(memory, desk.manager.sequence)
+        fresh = lab.new_memory()
+        feed(CacheManager(fresh), prompt, POLICY)
+        lab.assert_same(lab.result(memory), lab.result(fresh), exactly=False)
+
+    def test_a_state_of_a_state_has_no_more_than_that_one(self, lab: Lab):
+        memory, prompt = lab.new_memory(), long_chat(5, n_user=15, n_answer=11).prompt()
+        manager = CacheManager(memory)
+        feed(manager, prompt, POLICY)
+        # Each time one token is forgotten and another state made: the windows of the last one lack as many.
+        for n_tokens in range(len(prompt.tokens) - 1, len(prompt.tokens) - 4, -1):
+            snapshot = manager.snapshot()
+            assert snapshot is not None
+            memory = lab.new_memory()
+            manager = CacheManager(memory)
+            assert manager.restore(snapshot)
+            shorter = Prompt(prompt.tokens[:n_tokens], prompt.turns[:-1])
+            manager.settle(shorter, POLICY)
+        known = Prompt((*shorter.tokens, 99), prompt.turns[:-1])
+        feed(manager, known, POLICY)
+        lab.check(memory, manager.sequence)
+        fresh = lab.new_memory()
+        feed(CacheManager(fresh), known, POLICY)
+        lab.assert_same(lab.result(memory), lab.result(fresh), exactly=False)
 
     def test_a_system_prompt_is_shared(self, lab: Lab, memory: RecordedMemory, tiers: Tiers):
         desk = WarmDesk(memory, tiers)

@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from engine.models.hub.client import Hub
 from engine.models.hub.downloads import Download, DownloadQueue, DownloadState
 from engine.models.hub.remote import RemoteModel
-from engine.models.hub.transfer import Progress, Transfer
+from engine.models.hub.transfer import Progress, Transfer, TransferStopped
 
 PATIENCE_S = 20
 CONTENT = bytes(range(256)) * 16_384
@@ -24,6 +26,20 @@ def fetch(hub: Hub, model: RemoteModel, folder: Path, reports: list[Progress] | 
 
 def files_in(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def stop_half_way(hub: Hub, model: RemoteModel, folder: Path) -> int:
+    """Run a transfer until a good part is there; how many bytes that are."""
+
+    def report(progress: Progress) -> None:
+        if progress.n_done > len(CONTENT) // 4:
+            running.stop()
+
+    running = Transfer(hub, model, folder, report)
+    with pytest.raises(TransferStopped):
+        running.run()
+    (part,) = folder.rglob("*.part")
+    return part.stat().st_size
 
 
 class Watcher:

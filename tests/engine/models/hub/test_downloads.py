@@ -15,8 +15,8 @@ from engine.models.hub import transfer
 from engine.models.hub.client import Hub
 from engine.models.hub.downloads import DownloadState
 from engine.models.hub.remote import Reference, RemoteFile, RemoteModel
-from engine.models.hub.transfer import Progress, Transfer, TransferStopped
-from tests.engine.models.hub.download_room import CONTENT, OTHER, PATIENCE_S, OpenQueue, fetch, files_in
+from engine.models.hub.transfer import Progress
+from tests.engine.models.hub.download_room import CONTENT, OTHER, PATIENCE_S, OpenQueue, fetch, files_in, stop_half_way
 from tests.hub_server import COMMIT, HubServer
 
 # --- one transfer ---
@@ -100,16 +100,6 @@ def test_other_content_never_gets_the_name(
     assert files_in(tmp_path) == []
 
 
-def test_a_part_that_was_damaged_on_the_disk_is_found(hub: Hub, model: RemoteModel, tmp_path: Path) -> None:
-    stop_half_way(hub, model, tmp_path)
-    (part,) = tmp_path.rglob("*.part")
-    part.write_bytes(bytes(len(part.read_bytes())))
-    with pytest.raises(EngineError) as raised:
-        fetch(hub, model, tmp_path)
-    assert raised.value.code is ErrorCode.DOWNLOAD_DAMAGED
-    assert fetch(hub, model, tmp_path).read_bytes() == CONTENT
-
-
 def test_what_is_there_already_is_checked_and_kept(
     server: HubServer, hub: Hub, model: RemoteModel, tmp_path: Path
 ) -> None:
@@ -136,20 +126,6 @@ def test_a_folder_that_can_t_be_written(hub: Hub, model: RemoteModel, tmp_path: 
     with pytest.raises(EngineError) as raised:
         fetch(hub, model, tmp_path)
     assert raised.value.code is ErrorCode.DISK_FAILED
-
-
-def stop_half_way(hub: Hub, model: RemoteModel, folder: Path) -> int:
-    """Run a transfer until a good part is there; how many bytes that are."""
-
-    def report(progress: Progress) -> None:
-        if progress.n_done > len(CONTENT) // 4:
-            running.stop()
-
-    running = Transfer(hub, model, folder, report)
-    with pytest.raises(TransferStopped):
-        running.run()
-    (part,) = folder.rglob("*.part")
-    return part.stat().st_size
 
 
 def test_a_stopped_transfer_goes_on_where_it_was(

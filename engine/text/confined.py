@@ -1,0 +1,237 @@
+"""Templates that nobody knows, run in a process that can be ended and has a ceiling of memory."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+
+import psutil
+
+from engine.api.chat import Message, Notice, Role
+from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
+from engine.disk.parent import end_with_parent
+from engine.text.layout import Layout
+from engine.text.look import Look, look_nowhere
+from engine.text.template import TemplateCode, TemplateTerms, template_failure
+from engine.text.vocabulary import Vocabulary
+
+CHARACTERS_PER_S = 200_000
+MESSAGES_PER_S = 1_000
+"""What a slow machine writes with any template; a long chat takes its time."""
+MEMORY_BYTES = 512 << 20
+"""What the process may take beside what it starts with: many times what a chat of millions of characters needs."""
+START_TIMEOUT_S = 60.0
+_PATIENCE = 6  # times as long as a template may compute it may take, on a machine that has other things to do
+_LOOK_S = 0.02
+_GRACE_S = 1.0  # after which the process ends itself, should nobody be left to end it
+
+_Messages = list[tuple[Role, str, str]]
+_Answer = tuple[Layout, tuple[Notice, ...]] | EngineError | None
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """What a template process must have read before it writes chats."""
+
+    source: str
+    terms: TemplateTerms
+
+
+class TemplateProcess:
+    """At most one process, started when it is needed, and again after it had to be ended.
+
+    ``timeout_s``: a template that computes for so long to be read, or to write a short chat, has no end.
+    ``memory_bytes`` is also looked at from outside, for systems that set no process a limit.
+    """
+
+    def __init__(self, *, timeout_s: float, memory_bytes: int = MEMORY_BYTES) -> None:
+        self.timeout_s = timeout_s
+        self._memory_bytes = memory_bytes
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection | None = None
+        self._is_ready = False
+        self._opened: _Opening | None = None
+
+    def start(self) -> None:
+        """Have a process that will be ready soon. Raises OSError where there can be none."""
+        if self._process is not None:
+            return
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        try:
+            process = context.Process(
+                target=_serve, args=(theirs, self._memory_bytes), name="kvasir-template", daemon=True
+            )
+            process.start()
+        except BaseException:
+            self._pipe.close()
+            raise
+        finally:
+            theirs.close()
+        self._process = process
+
+    def ask(self, opening: _Opening, messages: _Messages | None, seconds: float, look: Look) -> _Answer:
+        """What the template makes of a chat, or None where it only had to be read.
+
+        Raises EngineError once the process had to be ended; ``look`` may end the wait, and with it the process.
+        """
+        try:
+            self.start()
+            if not self._is_ready:
+                self._receive(START_TIMEOUT_S, look)
+                self._is_ready = True
+            if self._opened is not opening:
+                self._send(opening, seconds)
+                answer = self._receive(seconds, look)
+                if messages is None or isinstance(answer, EngineError):
+                    return answer
+                self._opened = opening
+            self._send(messages, seconds)
+            return self._receive(seconds, look)
+        except (EOFError, OSError) as error:
+            self._start_again()
+            raise template_failure(f"the process of the template ended: {error!r}") from error
+        except BaseException:
+            self._start_again()
+            raise
+
+    def _start_again(self) -> None:
+        self.end()
+        # Ready for the next chat; where that fails, the next chat says so.
+        with contextlib.suppress(OSError):
+            self.start()
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        process, pipe = self._process, self._pipe
+        self._process = self._pipe = self._opened = None
+        self._is_ready = False
+        if process is not None and pipe is not None:
+            process.kill()
+            process.join()
+            pipe.close()
+            # Somebody else may have waited for it, who knows its exit code then.
+            with contextlib.suppress(ValueError):
+                process.close()
+
+    def _send(self, request: _Opening | _Messages | None, seconds: float) -> None:
+        assert self._pipe is not None
+        self._pipe.send((seconds, request))
+
+    def _receive(self, seconds: float, look: Look) -> _Answer:
+        assert self._pipe is not None
+        latest = time.monotonic() + _PATIENCE * seconds
+        computed_s: float | None = None
+        while not self._pipe.poll(_LOOK_S):
+            look()
+            n_bytes, now_s = self._use()
+            computed_s = now_s if computed_s is None else computed_s
+            if now_s - computed_s > seconds or time.monotonic() > latest:
+                raise EngineError(
+                    ErrorCode.TEMPLATE_TIMEOUT,
+                    say(
+                        "This model's chat template did not come to an end with this chat, so it was stopped: start a "
+                        "new chat, or choose another model."
+                    ),
+                )
+            if n_bytes > self._memory_bytes:
+                raise template_failure(f"more than {self._memory_bytes} bytes of memory")
+        answer: _Answer = self._pipe.recv()
+        return answer
+
+    def _use(self) -> tuple[int, float]:
+        """Bytes of memory that the process takes, and seconds for which it has computed."""
+        assert self._process is not None
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(self._process.pid)
+            times = process.cpu_times()
+            return process.memory_info().rss, times.user + times.system
+        return 0, 0.0
+
+
+class ConfinedTemplate:
+    """A model's own template, run in a process of its own; see `engine.text.template.Template`."""
+
+    stop_strings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    def __init__(
+        self, source: str, vocabulary: Vocabulary, process: TemplateProcess, look: Look = look_nowhere
+    ) -> None:
+        """`look` is asked while the template is read and tried out."""
+        self.source = source
+        self._opening = _Opening(source, TemplateTerms.of(vocabulary, source))
+        self.control = self._opening.terms.control
+        self._process = process
+        self._look = look
+
+    def try_out(self) -> None:
+        """Raises EngineError if the template can't be read, or takes no chat at all."""
+        self._ask(None, self._process.timeout_s, self._look)
+
+    def lay_out(self, messages: Sequence[Message], look: Look = look_nowhere) -> tuple[Layout, tuple[Notice, ...]]:
+        """The chat as text, and what was bent for it; raises EngineError for anything the template does."""
+        n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
+        seconds = self._process.timeout_s + n_characters / CHARACTERS_PER_S + len(messages) / MESSAGES_PER_S
+        plain = [(message.role, message.text, message.reasoning) for message in messages]
+        laid_out = self._ask(plain, seconds, look)
+        assert laid_out is not None, "only an opening is answered by nothing"
+        return laid_out
+
+    def _ask(self, messages: _Messages | None, seconds: float, look: Look) -> tuple[Layout, tuple[Notice, ...]] | None:
+        answer = self._process.ask(self._opening, messages, seconds, look)
+        if isinstance(answer, EngineError):
+            raise answer
+        return answer
+
+
+# In the process
+
+
+def _serve(pipe: Connection, memory_bytes: int) -> None:
+    """Answer until the engine is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    _limit_memory(memory_bytes)
+    code: TemplateCode | None = None
+    with contextlib.suppress(EOFError, OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+        pipe.send(None)
+        while True:
+            seconds, request = pipe.recv()
+            # Native, and so at work also where the template never gives way to the thread that looks after the engine.
+            faulthandler.dump_traceback_later(_PATIENCE * seconds + _GRACE_S, exit=True, file=nowhere)
+            answer: _Answer = None
+            try:
+                if isinstance(request, _Opening):
+                    code = TemplateCode(request.source, request.terms)
+                    code.try_out()
+                elif code is not None:
+                    answer = code.lay_out([Message(*fields) for fields in request])
+            except EngineError as error:
+                answer = error
+            except Exception as error:  # noqa: BLE001 - what a template wrote can be too much for the layout as well
+                answer = template_failure(f"{type(error).__name__}: {error}")
+            faulthandler.cancel_dump_traceback_later()
+            pipe.send(answer)
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Let the system refuse what is beyond, where it does so; elsewhere the engine looks."""
+    if sys.platform == "linux":
+        import resource
+
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
+            n_now = int(file.read().split()[0]) * resource.getpagesize()
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = n_now + n_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
