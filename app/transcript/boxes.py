@@ -28,7 +28,7 @@ class Box:
     push it to the right and `scroll_x` how far long lines of code are scrolled.
     """
 
-    def __init__(self, block: Block, is_quiet: bool) -> None:
+    def __init__(self, block: Block, is_quiet: bool, n_unread_breaks: int = 0) -> None:
         self.block = block
         self.is_quiet = is_quiet
         self.x = 0.0
@@ -39,6 +39,7 @@ class Box:
         self.height = 0.0
         self.scroll_x = 0.0
         self.is_laid_out = False
+        self.n_unread_breaks = n_unread_breaks
         self.built: Built | None = None
         self._table_size = (0.0, 0.0)
 
@@ -107,6 +108,8 @@ class Box:
     def lay_out(self, factory: DocumentFactory) -> bool:
         """Make the document if need be and find the true height; True if the height changed."""
         if self.is_laid_out and (self.built is not None or self.block.kind is Kind.RULE):
+            return False
+        if self.block.kind is Kind.UNREAD:
             return False
         before = self.height
         self.is_laid_out = True
@@ -232,6 +235,9 @@ class Box:
         block = self.block
         if block.kind is Kind.RULE:
             return RULE_HEIGHT
+        if block.kind is Kind.UNREAD:
+            n_lines = estimated_lines(block.end - block.start, self.n_unread_breaks, self.width, sizes)
+            return n_lines * sizes.body_line
         if block.table is not None:
             return len(block.table.rows) * (sizes.body_line + 9.0)
         text = block.text()

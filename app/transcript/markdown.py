@@ -14,6 +14,7 @@ from mdit_py_cjk_friendly import cjk_friendly
 from app.transcript import markdown_rules
 from app.transcript.blocks import Block, Container, Kind, Span, Style, Table
 from app.transcript.inline import spans_of
+from app.transcript.sections import Section, sections
 
 # Beyond these a text is still shown whole, but plain: reading it as Markdown could take seconds.
 MAX_FORMATTED = 100_000
@@ -26,7 +27,8 @@ CODE_PART_CHARS = 16_000
 TABLE_PART_ROWS = 60
 MAX_COLUMNS = 50
 FORMULA_LOOK_BACK = 20
-LONG_LIST = 8_000
+MAX_READ_AT_ONCE = 2
+PLAIN_SECTION = 48_000
 
 _CONTAINER_MARKS = re.compile(r"[\s>*+\-.)0-9\[\]xX]*")
 _OPEN_FORMULA = re.compile(r"^[ \t>]*(\$\$|\\\[)", re.MULTILINE)
@@ -58,45 +60,70 @@ class _Item:
 
 
 def parse(source: str) -> list[Block]:
-    """Read `source` (line ends as "\\n") into blocks in its order; ranges are offsets into it."""
-    formatted = source[: _formatted_length(source)]
-    blocks = _Walk(formatted).blocks() if formatted else []
-    if len(formatted) < len(source):
-        blocks += _plain_parts(source, len(formatted), len(source), root=len(formatted))
-    return blocks
+    """Read `source` (line ends as "\n") into blocks in its order; ranges are offsets into it."""
+    return [part for block in parse_lazily(source) for part in read(source, block)]
+
+
+def parse_lazily(source: str, start: int = 0) -> list[Block]:
+    """As `parse`, from a section on, but of a long text no section is read: an UNREAD block stands for each."""
+    limit = _formatted_length(source)
+    cut = sections(source, start, limit) if start < limit else []
+    plain_start = max(start, limit)
+    cut += [Section(at, min(at + PLAIN_SECTION, len(source))) for at in range(plain_start, len(source), PLAIN_SECTION)]
+    unread = [
+        Block(Kind.UNREAD, one.start, one.end, one.start, section=one.start, unread=one, is_closed=one.start < limit)
+        for one in cut
+    ]
+    return read(source, unread[0]) if len(unread) == 1 else unread
+
+
+def read(source: str, block: Block) -> list[Block]:
+    """The blocks of an UNREAD one; any other is itself."""
+    section = block.unread
+    if section is None or block.kind is not Kind.UNREAD:
+        return [block]
+    if not block.is_closed:
+        return [replace(part, section=section.start) for part in _plain_of(source, section)]
+    walk = _Walk(section.header + source[section.start : section.end], section.number)
+    return [_moved(part, section) for part in walk.blocks() if part.end > len(section.header)]
+
+
+def _plain_of(source: str, section: Section) -> list[Block]:
+    parts = _plain_parts(source, section.start, section.end, root=section.start)
+    is_first = section.start == _formatted_length(source)
+    return parts if is_first else [replace(parts[0], continues=True), *parts[1:]]
 
 
 def parse_more(source: str, blocks: list[Block]) -> list[Block]:
     """The blocks of `source`, given those of a beginning of it: only its end is read again."""
     if not blocks:
-        return parse(source)
-    root = _reading_start(source, blocks)
+        return parse_lazily(source)
+    last = blocks[-1]
+    can_grow = _formatted_length(source) == len(source) and not _has_open_formula(source, blocks)
+    grown = _grown_code(source, last) if can_grow else None
+    if grown is not None:
+        return blocks[:-1] + grown
     kept = len(blocks)
-    while kept and blocks[kept - 1].start >= root:
+    while kept and blocks[kept - 1].section >= last.section:
         kept -= 1
-    tail = _grown_code(source, blocks[kept:]) if root == blocks[-1].root else None
-    if tail is None:
-        tail = [_moved(block, root) for block in parse(source[root:])]
-    return blocks[:kept] + tail
+    return blocks[:kept] + _all_but_long(source, parse_lazily(source, last.section))
 
 
-def _reading_start(source: str, blocks: list[Block]) -> int:
-    """Where to read again: at the last outermost block, at an open formula before it that may yet end, or, in a
-    giant list, at its last item."""
-    for block in reversed(blocks[-FORMULA_LOOK_BACK:]):
-        if block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end):
-            return block.root
-    root = blocks[-1].root
-    if len(source) - root > LONG_LIST:
-        for block in reversed(blocks):
-            if block.root == root and block.containers and block.containers[0].marker:
-                return block.start
-    return root
+def _has_open_formula(source: str, blocks: list[Block]) -> bool:
+    """Whether a formula may yet end that began before the last block, and would take that in."""
+    return any(
+        block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end) is not None
+        for block in blocks[-FORMULA_LOOK_BACK:]
+    )
 
 
-def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:
+def _all_but_long(source: str, unread: list[Block]) -> list[Block]:
+    """What was added is read at once unless it is more than a section or two."""
+    return [part for block in unread for part in read(source, block)] if len(unread) <= MAX_READ_AT_ONCE else unread
+
+
+def _grown_code(source: str, last: Block) -> list[Block] | None:
     """An open fence that has only grown, without reading it from its first line again; None if it may have ended."""
-    last = tail[-1]
     if last.kind is not Kind.CODE or last.is_closed or last.containers:
         return None
     mark = source[last.root : last.root + 3]
@@ -107,24 +134,31 @@ def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:
     code_start = last.spans[0].source if last.spans else None
     if code_start is None:
         return None
-    return tail[:-1] + _code_parts(last, source[code_start:].removesuffix("\n"), code_start)
+    return _code_parts(last, source[code_start:].removesuffix("\n"), code_start)
 
 
-def _moved(block: Block, offset: int) -> Block:
+def _moved(block: Block, section: Section) -> Block:
+    offset = section.start - len(section.header)
+
     def moved(span: Span) -> Span:
         return span if span.source is None else replace(span, source=span.source + offset)
 
     table = block.table
+    is_rest_of_table = bool(section.header) and block.root == 0 and table is not None
     if table is not None:
         rows = tuple(tuple(tuple(moved(span) for span in cell) for cell in row) for row in table.rows)
+        if is_rest_of_table and not block.continues:
+            rows = (((),) * len(table.align), *rows[1:])
         table = replace(table, rows=rows)
     return replace(
         block,
-        start=block.start + offset,
+        start=max(block.start + offset, section.start),
         end=block.end + offset,
-        root=block.root + offset,
+        root=max(block.root + offset, section.start),
         spans=tuple(moved(span) for span in block.spans),
         table=table,
+        continues=block.continues or is_rest_of_table,
+        section=section.start,
     )
 
 
@@ -207,8 +241,9 @@ def _without_markers(containers: tuple[Container, ...]) -> tuple[Container, ...]
 class _Walk:
     """One walk over the tokens of a text."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, number: int | None = None) -> None:
         self._source = source
+        self._number = number
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", source))]
         self._items: list[_Item] = []
         self._lists: list[tuple[int | None, int, bool]] = []
@@ -229,6 +264,8 @@ class _Walk:
             self._items.append(_Item(token))
         elif kind in ("bullet_list_open", "ordered_list_open"):
             first = int(token.attrs.get("start", 1)) if kind == "ordered_list_open" else None
+            if first is not None and self._number is not None and i == 0:
+                first = self._number
             self._lists.append((first, 0, _is_tight(tokens, i)))
         elif kind == "list_item_open":
             first, n_items, is_tight = self._lists[-1]

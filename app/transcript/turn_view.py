@@ -13,7 +13,7 @@ from app.look.colours import Sizes
 from app.transcript.blocks import Block, Kind
 from app.transcript.boxes import CARD_HEADER, Box, estimated_lines
 from app.transcript.documents import DocumentFactory
-from app.transcript.markdown import parse, parse_more
+from app.transcript.markdown import parse_lazily, parse_more, read
 from app.transcript.turns import Action, Turn, TurnState
 
 HEADER = 24.0
@@ -71,8 +71,7 @@ class TurnView:
         self.bubble = QRectF()
         self.width = 0.0
         self.height = 0.0
-        self._blocks: list[Block] = []
-        self._thoughts: list[Block] = []
+        self._read_text = self._read_reasoning = ""
 
     @property
     def is_user(self) -> bool:
@@ -117,11 +116,13 @@ class TurnView:
         if self.is_open:
             return
         self.is_open = True
-        self._blocks = parse(self.turn.text)
-        self._thoughts = parse(self.turn.reasoning) if self.is_unfolded else []
-        self.boxes = [Box(block, True) for block in self._thoughts]
-        self.boxes += [Box(block, False) for block in self._blocks]
+        self.boxes = self._fresh_boxes()
         self.stack(sizes)
+
+    def _fresh_boxes(self) -> list[Box]:
+        self._read_text, self._read_reasoning = self.turn.text, self.turn.reasoning if self.is_unfolded else ""
+        thoughts = _boxes_of(parse_lazily(self._read_reasoning), self._read_reasoning, is_quiet=True)
+        return thoughts + _boxes_of(parse_lazily(self._read_text), self._read_text, is_quiet=False)
 
     def text_grew(self, factory: DocumentFactory, sizes: Sizes, is_final: bool) -> None:
         """Read what was added to the text and the reasoning; boxes of blocks that did not change stay."""
@@ -129,13 +130,16 @@ class TurnView:
             self.height = 0.0
             self.place(self.width, sizes)
             return
-        read = (lambda text, _: parse(text)) if is_final else parse_more
-        self._thoughts = read(self.turn.reasoning, self._thoughts) if self.is_unfolded else []
-        self._blocks = read(self.turn.text, self._blocks)
-        old = self.boxes
-        n_thoughts = sum(box.is_quiet for box in old)
-        self.boxes = _updated(old[:n_thoughts], self._thoughts, True, factory)
-        self.boxes += _updated(old[n_thoughts:], self._blocks, False, factory)
+        reasoning = self.turn.reasoning if self.is_unfolded else ""
+        has_only_grown = self.turn.text.startswith(self._read_text) and reasoning.startswith(self._read_reasoning)
+        if has_only_grown:
+            old = self.boxes
+            n_thoughts = sum(box.is_quiet for box in old)
+            self.boxes = _updated(old[:n_thoughts], reasoning, True, factory)
+            self.boxes += _updated(old[n_thoughts:], self.turn.text, False, factory)
+            self._read_text, self._read_reasoning = self.turn.text, reasoning
+        else:
+            self.boxes = self._fresh_boxes()
         if is_final:
             for box in self.boxes:
                 if box.built is not None and box.built.is_grown:
@@ -147,8 +151,9 @@ class TurnView:
         self.is_unfolded = is_unfolded
         if self.is_open:
             answer = [box for box in self.boxes if not box.is_quiet]
-            self._thoughts = parse(self.turn.reasoning) if is_unfolded else []
-            self.boxes = [Box(block, True) for block in self._thoughts] + answer
+            self._read_reasoning = self.turn.reasoning if is_unfolded else ""
+            thoughts = _boxes_of(parse_lazily(self._read_reasoning), self._read_reasoning, is_quiet=True)
+            self.boxes = thoughts + answer
             self.stack(sizes)
 
     def stack(self, sizes: Sizes) -> None:
@@ -174,7 +179,7 @@ class TurnView:
     def lay_out(self, top: float, bottom: float, factory: DocumentFactory, sizes: Sizes) -> bool:
         """Lay out the boxes that meet `[top, bottom]` of the turn; True if anything moved."""
         self.open(sizes)
-        changed = False
+        changed = self._read_one(top, bottom, sizes)
         for i in self.boxes_between(top, bottom):
             changed |= self.boxes[i].lay_out(factory)
         if self.is_user and self._fit_bubble(factory):
@@ -182,6 +187,17 @@ class TurnView:
         if changed:
             self.stack(sizes)
         return changed
+
+    def _read_one(self, top: float, bottom: float, sizes: Sizes) -> bool:
+        """Read the first section that meets `[top, bottom]` and has not been; True if there was one."""
+        for i in self.boxes_between(top, bottom):
+            box = self.boxes[i]
+            if box.block.kind is Kind.UNREAD:
+                source = self._read_reasoning if box.is_quiet else self._read_text
+                self.boxes[i : i + 1] = _boxes_of(read(source, box.block), source, is_quiet=box.is_quiet)
+                self.stack(sizes)
+                return True
+        return False
 
     def anchor(self, y: float) -> tuple[Box, float] | None:
         """The first laid out box below `y`, and where it stands: to be kept in place while others change."""
@@ -329,19 +345,28 @@ class TurnView:
         return len(self.turn.text) > _LONG_BUBBLE or len(self.boxes) > 12
 
 
-def _updated(old: list[Box], blocks: list[Block], is_quiet: bool, factory: DocumentFactory) -> list[Box]:
-    """Boxes for `blocks`, taking over the old ones in their order."""
+def _boxes_of(blocks: list[Block], source: str, *, is_quiet: bool) -> list[Box]:
+    return [_box_of(block, source, is_quiet) for block in blocks]
+
+
+def _box_of(block: Block, source: str, is_quiet: bool) -> Box:
+    n_breaks = source.count("\n", block.start, block.end) if block.kind is Kind.UNREAD else 0
+    return Box(block, is_quiet, n_breaks)
+
+
+def _updated(old: list[Box], source: str, is_quiet: bool, factory: DocumentFactory) -> list[Box]:
+    """Boxes for a text that has grown, taking over the old ones in their order."""
     boxes: list[Box] = []
-    for i, block in enumerate(blocks):
+    for i, block in enumerate(parse_more(source, [box.block for box in old])):
         if i < len(old):
             box = old[i]
             if box.block is not block and box.block != block:
-                if box.block.containers == block.containers and box.block.kind is block.kind:
+                if box.block.containers == block.containers and box.block.kind is block.kind is not Kind.UNREAD:
                     box.take_block(block, factory)
                 else:
-                    box = Box(block, is_quiet)
+                    box = _box_of(block, source, is_quiet)
         else:
-            box = Box(block, is_quiet)
+            box = _box_of(block, source, is_quiet)
         boxes.append(box)
     return boxes
 

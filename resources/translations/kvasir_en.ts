@@ -76,6 +76,13 @@
 <context>
     <name>Composer</name>
     <message numerus="yes">
+        <source>Too long by about %Ln token(s)</source>
+        <translation>
+            <numerusform>Too long by about %Ln token</numerusform>
+            <numerusform>Too long by about %Ln tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Too long by %Ln token(s)</source>
         <translation>
             <numerusform>Too long by %Ln token</numerusform>
@@ -122,6 +129,13 @@
 </context>
 <context>
     <name>_Chip</name>
+    <message numerus="yes">
+        <source>about %Ln token(s)</source>
+        <translation>
+            <numerusform>about %Ln token</numerusform>
+            <numerusform>about %Ln tokens</numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>%Ln token(s)</source>
         <translation>

@@ -806,6 +806,10 @@
 <context>
     <name>Composer</name>
     <message>
+        <source>Pasted text {0}</source>
+        <translation>粘贴的文本 {0}</translation>
+    </message>
+    <message>
         <source>Ask anything…</source>
         <translation>想问什么都可以…</translation>
     </message>
@@ -847,8 +851,8 @@
     </message>
     <message numerus="yes">
         <source>Too long by about %Ln token(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>约超出 %Ln 个词元</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -859,7 +863,7 @@
     </message>
     <message>
         <source>About {used} / {room} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>约 {used} / {room} 个词元</translation>
     </message>
     <message>
         <source>{used} / {room} tokens</source>
@@ -1196,7 +1200,7 @@
     </message>
     <message>
         <source>This chat is too long: it has {0} characters, and no more than {1} can be read. Start a new chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话太长：它有 {0} 个字符，最多只能读取 {1} 个。请开始新对话。</translation>
     </message>
     <message>
         <source>This is a “{0}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
@@ -1208,7 +1212,7 @@
     </message>
     <message>
         <source>This is too long by about {0} tokens: it has about {1} and there is room for {2}. Shorten it, or load the model with a larger context window.</source>
-        <translation type="unfinished"></translation>
+        <translation>约超出 {0} 个词元：它约有 {1} 个，而空间为 {2} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
     </message>
     <message>
         <source>This is too long by {0} tokens: it has {1} and there is room for {2}. Shorten it, or load the model with a larger context window.</source>
@@ -1253,10 +1257,6 @@
     <message>
         <source>This model&apos;s cache can&apos;t be renumbered in place.</source>
         <translation>此模型的缓存无法原地重新编号。</translation>
-    </message>
-    <message>
-        <source>“{0}” has no “{1}” that could be downloaded: enter {0} alone to see its files.</source>
-        <translation>“{0}”中没有可下载的“{1}”：只输入 {0} 即可查看它的文件。</translation>
     </message>
     <message>
         <source>This model&apos;s chat template can&apos;t write this chat: start a new chat, or choose another model.</source>
@@ -1453,6 +1453,10 @@
     <message>
         <source>{0} can&apos;t be searched: paste the name of a model there, owner/name.</source>
         <translation>{0} 不支持搜索：请粘贴那里的模型名称（所有者/名称）。</translation>
+    </message>
+    <message>
+        <source>“{0}” has no “{1}” that could be downloaded: enter {0} alone to see its files.</source>
+        <translation>“{0}”中没有可下载的“{1}”：只输入 {0} 即可查看它的文件。</translation>
     </message>
     <message>
         <source>{0} does not take the access token: make a new one there, and enter it in place of the old one.</source>
@@ -1672,15 +1676,15 @@
     </message>
     <message>
         <source>This model&apos;s chat template can&apos;t be used.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法使用此模型的对话模板。</translation>
     </message>
     <message>
         <source>This model&apos;s chat template did not come to an end with this chat, so it was stopped: start a new chat, or choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>此模型的对话模板处理这个对话时没有结束，已被停止：请开始新对话，或选择其他模型。</translation>
     </message>
     <message>
         <source>This model&apos;s chat template does not come to an end.</source>
-        <translation type="unfinished"></translation>
+        <translation>此模型的对话模板不会结束。</translation>
     </message>
     <message>
         <source>{0} can&apos;t be “{1}”: use {2}.</source>
@@ -1810,7 +1814,7 @@
     </message>
     <message>
         <source>Open this link outside of Kvasir? It leads to {0}.</source>
-        <translation type="unfinished"></translation>
+        <translation>要在 Kvasir 之外打开此链接吗？它指向 {0}。</translation>
     </message>
     <message>
         <source>Open</source>
@@ -4195,8 +4199,8 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <name>_Chip</name>
     <message numerus="yes">
         <source>about %Ln token(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>约 %Ln 个词元</numerusform>
         </translation>
     </message>
     <message numerus="yes">

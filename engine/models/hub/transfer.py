@@ -282,7 +282,8 @@ class Transfer:
                     raise EngineError(
                         ErrorCode.DOWNLOAD_DAMAGED,
                         say(
-                            "“{0}” on {1} has changed since its download began: remove it from the list, and download it anew.",
+                            "“{0}” on {1} has changed since its download began: remove it from the list, and download "
+                            "it anew.",
                             file.path,
                             self._hub.host,
                         ),

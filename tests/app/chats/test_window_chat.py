@@ -221,6 +221,21 @@ def test_the_draft_is_counted_when_typing_pauses_and_late_answers_are_dropped(st
     assert room.text() == ""
 
 
+def test_an_estimate_is_shown_as_one_and_keeps_only_what_is_certainly_too_long(start_desk, qtbot):
+    desk = start_desk()
+    desk.type("one two")
+    settle()
+    room = desk.program.composer.findChild(QLabel, "composerRoom")
+    qtbot.waitUntil(lambda: room.text() != "")
+    desk.program.composer.set_room(500_000, 4096, True)
+    assert room.text().startswith("Too long by about 495,904 ")
+    assert not desk.program.composer.can_send()
+    assert desk.program.composer.text() == "one two"
+    desk.program.composer.set_room(4200, 4096, True)
+    assert room.text() == "About 4,200 / 4,096 tokens"
+    assert desk.program.composer.can_send()
+
+
 def test_system_prompt_and_sampling_hold_for_the_next_request(start_desk, qtbot):
     desk = start_desk()
     panel = desk.program.sampling_panel
