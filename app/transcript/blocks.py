@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
 
 from app.transcript.sections import Section
@@ -62,10 +62,10 @@ class Table:
 class Block:
     """One leaf of a message: it is laid out and painted on its own.
 
-    `[start, end)` is its range in the message; `root` is the start of the outermost block around it and
-    `section` is that of its section. `is_tight` means little space above;
+    `[start, end)` is its range in the message; `root` is the start of the outermost block around it, and
+    `section` what it was read with. `is_tight` means little space above;
     `continues` that it goes on from the block before it without any space (a giant paragraph, table or piece of code
-    is cut into parts). An UNREAD block has the section that it stands for, and is `is_closed` where that is Markdown.
+    is cut into parts). An UNREAD block stands for its section, and is `is_closed` where that is Markdown.
     """
 
     kind: Kind
@@ -81,8 +81,7 @@ class Block:
     is_closed: bool = True
     continues: bool = False
     is_continued: bool = False
-    section: int = 0
-    unread: Section | None = None
+    section: Section | None = field(default=None, compare=False)
 
     def text(self) -> str:
         """The visible text, without the words of links."""

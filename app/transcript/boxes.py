@@ -49,6 +49,20 @@ class Box:
         return QRectF(self.x, self.y, self.width, self.height)
 
     @property
+    def is_ready(self) -> bool:
+        """Whether there is nothing left to lay out."""
+        kind = self.block.kind
+        return kind is Kind.UNREAD or (self.is_laid_out and (self.built is not None or kind is Kind.RULE))
+
+    @property
+    def cost(self) -> int:
+        """What laying it out takes, in characters of plain text."""
+        table = self.block.table
+        n_cells = len(table.rows) * len(table.align) if table is not None else 0
+        n_characters = len(self.block.text())
+        return 60 + n_characters * (2 if self.block.kind is Kind.CODE else 1) + 60 * n_cells
+
+    @property
     def is_card_top(self) -> bool:
         """Whether a code card begins with this block."""
         return not self.block.continues
@@ -107,9 +121,7 @@ class Box:
 
     def lay_out(self, factory: DocumentFactory) -> bool:
         """Make the document if need be and find the true height; True if the height changed."""
-        if self.is_laid_out and (self.built is not None or self.block.kind is Kind.RULE):
-            return False
-        if self.block.kind is Kind.UNREAD:
+        if self.is_ready:
             return False
         before = self.height
         self.is_laid_out = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from app.chat.work import Work
 from app.look.colours import Sizes, Tokens
 from app.transcript.documents import DocumentFactory
 from app.transcript.heights import HeightIndex
@@ -88,8 +89,8 @@ class Column:
             return range(0)
         return range(self._heights.at(top - MARGIN), self._heights.at(bottom - MARGIN) + 1)
 
-    def lay_out(self, top: float, bottom: float, factory: DocumentFactory) -> tuple[bool, float]:
-        """Lay out what meets `[top, bottom]`.
+    def lay_out(self, top: float, bottom: float, factory: DocumentFactory, work: Work) -> tuple[bool, float]:
+        """Lay out what meets `[top, bottom]`, as far as there is work left.
 
         Returns whether anything changed, and by how much what was already laid out at `top` has moved down: scrolling
         by that much keeps it in its place on the screen.
@@ -103,7 +104,7 @@ class Column:
             was_open, before = view.is_open, view.height
             anchor = view.anchor(inside)
             changed |= view.lay_out(
-                inside - _OVERSCAN, bottom + shift - self.top(index) + _OVERSCAN, factory, self._sizes
+                inside - _OVERSCAN, bottom + shift - self.top(index) + _OVERSCAN, factory, self._sizes, work
             )
             if self.measure(index):
                 changed = True

@@ -21,10 +21,11 @@ MAX_FORMATTED = 100_000
 MAX_LINES = 4_000
 MAX_INLINE = 6_000
 MAX_LINE = 12_000
-PLAIN_PART = 3_000
-CODE_PART_LINES = 400
-CODE_PART_CHARS = 16_000
-TABLE_PART_ROWS = 60
+PLAIN_PART = 2_000
+PARAGRAPH_LINES = 40
+CODE_PART_LINES = 120
+CODE_PART_CHARS = 6_000
+TABLE_PART_ROWS = 15
 MAX_COLUMNS = 50
 FORMULA_LOOK_BACK = 20
 MAX_READ_AT_ONCE = 2
@@ -64,26 +65,26 @@ def parse(source: str) -> list[Block]:
     return [part for block in parse_lazily(source) for part in read(source, block)]
 
 
-def parse_lazily(source: str, start: int = 0) -> list[Block]:
+def parse_lazily(source: str, begin: Section | None = None) -> list[Block]:
     """As `parse`, from a section on, but of a long text no section is read: an UNREAD block stands for each."""
+    begin = begin or Section(0, 0)
     limit = _formatted_length(source)
-    cut = sections(source, start, limit) if start < limit else []
-    plain_start = max(start, limit)
+    cut = sections(source, begin, limit) if begin.start < limit else []
+    plain_start = max(begin.start, limit)
     cut += [Section(at, min(at + PLAIN_SECTION, len(source))) for at in range(plain_start, len(source), PLAIN_SECTION)]
     unread = [
-        Block(Kind.UNREAD, one.start, one.end, one.start, section=one.start, unread=one, is_closed=one.start < limit)
-        for one in cut
+        Block(Kind.UNREAD, one.start, one.end, one.start, section=one, is_closed=one.start < limit) for one in cut
     ]
     return read(source, unread[0]) if len(unread) == 1 else unread
 
 
 def read(source: str, block: Block) -> list[Block]:
     """The blocks of an UNREAD one; any other is itself."""
-    section = block.unread
+    section = block.section
     if section is None or block.kind is not Kind.UNREAD:
         return [block]
     if not block.is_closed:
-        return [replace(part, section=section.start) for part in _plain_of(source, section)]
+        return [replace(part, section=section) for part in _plain_of(source, section)]
     walk = _Walk(section.header + source[section.start : section.end], section.number)
     return [_moved(part, section) for part in walk.blocks() if part.end > len(section.header)]
 
@@ -103,10 +104,11 @@ def parse_more(source: str, blocks: list[Block]) -> list[Block]:
     grown = _grown_code(source, last) if can_grow else None
     if grown is not None:
         return blocks[:-1] + grown
+    begin = last.section or Section(0, 0)
     kept = len(blocks)
-    while kept and blocks[kept - 1].section >= last.section:
+    while kept and blocks[kept - 1].start >= begin.start:
         kept -= 1
-    return blocks[:kept] + _all_but_long(source, parse_lazily(source, last.section))
+    return blocks[:kept] + _all_but_long(source, parse_lazily(source, begin))
 
 
 def _has_open_formula(source: str, blocks: list[Block]) -> bool:
@@ -158,7 +160,7 @@ def _moved(block: Block, section: Section) -> Block:
         spans=tuple(moved(span) for span in block.spans),
         table=table,
         continues=block.continues or is_rest_of_table,
-        section=section.start,
+        section=section,
     )
 
 
@@ -330,8 +332,32 @@ class _Walk:
         spans = spans_of(inline.children or [], self._source, start, end, skipped)
         if token.type == "heading_open":
             self._add_leaf(token, Kind.HEADING, spans, int(token.tag[1:]))
+        elif content.count("\n") > PARAGRAPH_LINES:
+            self._add_many_lines(token, spans)
         else:
             self._add_leaf(token, Kind.PARAGRAPH, spans)
+
+    def _add_many_lines(self, token: Token, spans: tuple[Span, ...]) -> None:
+        """A paragraph of very many lines, in parts that are laid out one by one."""
+        parts: list[list[Span]] = [[]]
+        n_lines = 0
+        for span in spans:
+            n_lines += span.text == "\n"
+            if n_lines == PARAGRAPH_LINES:
+                parts.append([])
+                n_lines = 0
+            else:
+                parts[-1].append(span)
+        self._add_leaf(token, Kind.PARAGRAPH, tuple(parts[0]))
+        whole = self._blocks.pop()
+        starts = [next((span.source for span in part if span.source is not None), whole.end) for part in parts]
+        ends = [*starts[1:], whole.end]
+        for at, (part, end) in enumerate(zip(parts, ends, strict=True)):
+            containers = _without_markers(whole.containers) if at else whole.containers
+            start = starts[at] if at else whole.start
+            self._blocks.append(
+                replace(whole, start=start, end=end, spans=tuple(part), containers=containers, continues=at > 0)
+            )
 
     def _add_code(self, token: Token) -> None:
         start, end = self._range(token)

@@ -9,6 +9,7 @@ from enum import Enum, auto
 
 from PySide6.QtCore import QPointF, QRectF
 
+from app.chat.work import Work
 from app.look.colours import Sizes
 from app.transcript.blocks import Block, Kind
 from app.transcript.boxes import CARD_HEADER, Box, estimated_lines
@@ -27,6 +28,7 @@ BUBBLE_Y = 12.0
 BUBBLE_SHARE = 0.85
 BUTTON = 28.0
 VERSION_WIDTH = 36.0
+COST_OF_SECTION = 6_000
 _LONG_BUBBLE = 600
 
 
@@ -60,7 +62,10 @@ class Hotspot:
 
 
 class TurnView:
-    """The boxes of a turn. Until `open` it is only an estimate of a height."""
+    """The boxes of a turn. Until `open` it is only an estimate of a height.
+
+    `came` tells where one box has become more by being read, and by how many, until someone takes note of it.
+    """
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
@@ -71,6 +76,7 @@ class TurnView:
         self.bubble = QRectF()
         self.width = 0.0
         self.height = 0.0
+        self.came: list[tuple[int, int]] = []
         self._read_text = self._read_reasoning = ""
 
     @property
@@ -176,25 +182,30 @@ class TurnView:
             y += sizes.body_line if self.turn.state is TurnState.STREAMING else 0.0
         self.height = y + self._below()
 
-    def lay_out(self, top: float, bottom: float, factory: DocumentFactory, sizes: Sizes) -> bool:
-        """Lay out the boxes that meet `[top, bottom]` of the turn; True if anything moved."""
+    def lay_out(self, top: float, bottom: float, factory: DocumentFactory, sizes: Sizes, work: Work) -> bool:
+        """Lay out the boxes that meet `[top, bottom]` of the turn as far as there is work left; True if anything
+        moved."""
         self.open(sizes)
-        changed = self._read_one(top, bottom, sizes)
+        changed = self._read_one(top, bottom, sizes, work)
         for i in self.boxes_between(top, bottom):
-            changed |= self.boxes[i].lay_out(factory)
+            box = self.boxes[i]
+            if not box.is_ready and work.may_do(box.cost):
+                changed |= box.lay_out(factory)
         if self.is_user and self._fit_bubble(factory):
             changed = True
         if changed:
             self.stack(sizes)
         return changed
 
-    def _read_one(self, top: float, bottom: float, sizes: Sizes) -> bool:
+    def _read_one(self, top: float, bottom: float, sizes: Sizes, work: Work) -> bool:
         """Read the first section that meets `[top, bottom]` and has not been; True if there was one."""
         for i in self.boxes_between(top, bottom):
             box = self.boxes[i]
-            if box.block.kind is Kind.UNREAD:
+            if box.block.kind is Kind.UNREAD and work.may_do(COST_OF_SECTION):
                 source = self._read_reasoning if box.is_quiet else self._read_text
-                self.boxes[i : i + 1] = _boxes_of(read(source, box.block), source, is_quiet=box.is_quiet)
+                boxes = _boxes_of(read(source, box.block), source, is_quiet=box.is_quiet)
+                self.boxes[i : i + 1] = boxes
+                self.came.append((i, len(boxes) - 1))
                 self.stack(sizes)
                 return True
         return False

@@ -5,6 +5,7 @@ Run by hand: pytest tests/bench/bench_turns.py -s
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from time import thread_time
 
@@ -66,6 +67,9 @@ def transcript(qtbot, qapp: QApplication) -> Transcript:
     transcript.show()
     transcript.set_turns([Turn("warm", "assistant", PROSE + TABLE + "| `a` | b | c |\n\n```python\nx = 1\n```\n")])
     qapp.processEvents()
+    # The objects of the tests before are no work of the window's.
+    gc.collect()
+    gc.freeze()
     return transcript
 
 
