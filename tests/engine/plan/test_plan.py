@@ -71,7 +71,7 @@ def test_an_impossible_context_is_refused(n_ctx: int, infos: Callable[..., Model
 def test_a_batch_larger_than_the_context_is_clamped_and_told(infos: Callable[..., ModelInfo]) -> None:
     settings, (notice,) = check_load(infos(), LoadSettings(n_ctx=300, n_batch=1000))
     assert (settings.n_batch, settings.n_ubatch) == (300, 300)
-    assert "300 tokens, not 1000" in notice.message
+    assert "300 tokens, not 1,000" in notice.message
     settings, (notice,) = check_load(infos(), LoadSettings(n_batch=64, n_ubatch=128))
     assert settings.n_ubatch == 64
     assert "Micro-batches have 64 tokens, not 128" in notice.message
