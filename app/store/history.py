@@ -31,8 +31,9 @@ def healed(turns: Iterable[Turn]) -> list[Turn]:
 
 
 def with_sound_ids(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns as they are if each has an id of its own that can be kept, and else numbered in their order."""
-    if len({turn.id for turn in turns if 0 <= turn.id < MAX_TURN_ID}) == len(turns):
+    """The turns as they are if each has an id of its own, and all can be kept, and else numbered in their order."""
+    can_be_kept = all(0 <= one < MAX_TURN_ID for turn in turns for one in (turn.id, turn.parent or 0))
+    if can_be_kept and len({turn.id for turn in turns}) == len(turns):
         return tuple(turns)
     numbers: dict[int | None, int] = {}
     result: list[Turn] = []

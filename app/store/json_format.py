@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 from app.store.history import with_sound_ids
 from app.store.records import Attachment, Chat, Preset, Turn, WholeChat, composed, now
 from app.store.rows import ROLES, reason_of, settings_mapping, settings_of, state_of, stats_of
+from app.store.schema import SERIAL_BITS
 from app.transcript.turns import TurnState
 from engine import __version__
 from engine.api.messages import Message
@@ -19,7 +20,8 @@ from engine.api.valid import valid_text
 
 FORMAT = "kvasir-chats"
 VERSION = 1
-MAX_TURNS = 1_000_000
+MAX_TURNS = 2**SERIAL_BITS - 2
+"""As many as the database has places for."""
 _Value = TypeVar("_Value")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
-from app.store.records import MAX_TURN_ID, Attachment, Chat, ChatLine, ChatSettings, Turn, composed
+from app.store.records import MAX_LATER_ID, MAX_TITLE, Attachment, Chat, ChatLine, ChatSettings, Turn, composed
 from app.store.schema import DamagedError
 from app.store.token_ids import are_foreign, pack, unpack
 from app.transcript.turns import TurnState
@@ -44,7 +44,7 @@ def chat_id_of(value: object) -> str:
 
 def turn_id_of(value: object) -> int:
     """The id of a message; raises DamagedError."""
-    if not isinstance(value, int) or not 0 <= value < MAX_TURN_ID:
+    if not isinstance(value, int) or not 0 <= value < MAX_LATER_ID:
         raise DamagedError(f"the id {value!r:.80} of a message")
     return value
 
@@ -52,7 +52,7 @@ def turn_id_of(value: object) -> int:
 def line_of(row: Iterable[Any]) -> ChatLine:
     """The line in a row of the columns LINE."""
     chat_id, title, is_pinned, changed = row
-    return ChatLine(chat_id_of(chat_id), text_of(title), bool(is_pinned), moment_of(changed))
+    return ChatLine(chat_id_of(chat_id), text_of(title)[:MAX_TITLE], bool(is_pinned), moment_of(changed))
 
 
 def chat_of(row: Row) -> Chat:

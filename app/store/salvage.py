@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.store.records import MAX_TURN_ID, Changes, Chat, Preset, Turn
+from app.store.records import MAX_LATER_ID, Changes, Chat, Preset, Turn
 from app.store.rows import CHAT, TURN, chat_of, text_of, turn_of
 from app.store.schema import SERIAL_BITS, DamagedError
 from app.store.store import ChatStore, connect
@@ -174,7 +174,7 @@ def _chats_with_turns(
         number = at
         seen.add(at)
         turn_id = row["id"]
-        if not isinstance(turn_id, int) or not 0 <= turn_id < MAX_TURN_ID:
+        if not isinstance(turn_id, int) or not 0 <= turn_id < MAX_LATER_ID:
             turn_id = turns[-1].id + 1 if turns else 0
         turns.append(turn_of({**dict(row), "id": turn_id}))
     if turns:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 
 from app.store.words import indexed
 
@@ -87,7 +89,17 @@ def index_words(connection: sqlite3.Connection, place: int, old: str | None, new
     """Replace the words at a place. The index keeps no text, so what it had there has to be said again."""
     if old == new:
         return
-    if old:
-        connection.execute("INSERT INTO word (word, rowid, text) VALUES ('delete', ?, ?)", (place, indexed(old)))
-    if new:
-        connection.execute("INSERT INTO word (rowid, text) VALUES (?, ?)", (place, indexed(new)))
+    with refusals_of_index():
+        if old:
+            connection.execute("INSERT INTO word (word, rowid, text) VALUES ('delete', ?, ?)", (place, indexed(old)))
+        if new:
+            connection.execute("INSERT INTO word (rowid, text) VALUES (?, ?)", (place, indexed(new)))
+
+
+@contextlib.contextmanager
+def refusals_of_index() -> Iterator[None]:
+    """The index of words, which has no rules of its own, refuses what is written only where it is damaged."""
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise DamagedError(str(error)) from error

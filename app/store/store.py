@@ -27,7 +27,7 @@ from app.store.rows import (
     turn_of,
     turn_values,
 )
-from app.store.schema import SERIAL_BITS, DamagedError, index_words, migrate
+from app.store.schema import SERIAL_BITS, DamagedError, index_words, migrate, refusals_of_index
 from app.store.words import query, snippet
 from engine.api.valid import valid_text
 
@@ -35,6 +35,8 @@ DATABASE = "chats.db"
 """The name of the file in the data folder."""
 BUSY_SECONDS = 5.0
 """How long a change waits for that of another window."""
+MAX_NUMBER = 2**42
+"""More chats than anybody has, and few enough for the places of their messages."""
 BATCH = 4000
 """Hits looked at in one go."""
 log = logging.getLogger("kvasir")
@@ -300,12 +302,13 @@ class ChatStore:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            with refusals_of_index():
+                self._connection.execute("COMMIT")
         except BaseException:
             # Where the disk is full SQLite may have rolled back by itself.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
 
     def _save(self, chat: Chat, changes: Changes, before: Chat | None = None) -> bool:
         number, is_new = self._save_head(chat, before)
@@ -397,8 +400,8 @@ def open_to_read(path: Path) -> ChatStore:
 def _connect_without_room(path: Path) -> sqlite3.Connection:
     """SQLite takes a file with shared memory beside the database, and for that room, unless nobody writes or nobody
     else may read meanwhile."""
-    log = path.with_name(f"{path.name}-wal")
-    if not log.exists() or log.stat().st_size == 0:
+    wal = path.with_name(f"{path.name}-wal")
+    if not wal.exists() or wal.stat().st_size == 0:
         return connect(f"file:{quote(os.fsencode(path.absolute()))}?immutable=1")
     connection = connect(path)
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -413,5 +416,7 @@ def _is_of_unknown_make(path: Path) -> bool:
 
 
 def _places(number: int) -> tuple[int, int]:
-    """The places of a chat's messages, both included."""
+    """The places of a chat's messages, both included; raises DamagedError."""
+    if not 0 <= number < MAX_NUMBER:
+        raise DamagedError(f"the number {number} of a chat")
     return (number << SERIAL_BITS) + 1, (number + 1 << SERIAL_BITS) - 1

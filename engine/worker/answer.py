@@ -87,9 +87,8 @@ class Answer:
         n_saved = min(feed.n_reused, self._manager.sequence.n_cached)
         self._loaded.active.take(self._request.chat_id)
         self._emit(PrefillProgress(request_id, feed.n_prompt - feed.n_fed, feed.n_prompt, feed.n_reused))
-        for notice in prompt.notices:
-            if notice not in self._loaded.template.notices:
-                self._emit(Notice(NoticeCode.TEMPLATE, notice.sentence, notice.code))
+        for notice in self._loaded.untold(prompt):
+            self._emit(Notice(NoticeCode.TEMPLATE, notice.sentence, notice.code))
         self._tell_recompute(feed)
         feed_started = time.perf_counter()
         n_done = 0

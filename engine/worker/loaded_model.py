@@ -6,7 +6,7 @@ import importlib.metadata
 import secrets
 import time
 
-from engine.api.chat import Message, Prompt
+from engine.api.chat import Message, Notice, Prompt
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import CacheUsage, SpanState
 from engine.api.sentences import say
@@ -55,6 +55,8 @@ class LoadedModel:
         self.model = model
         self.context = context
         self.template = template
+        # The template's own are told with the load.
+        self._told = set(template.notices)
         self.read_tps: float | None = None
         self.manager = CacheManager(context, feed_size=self._feed_size())
         self.shape = CacheShape(
@@ -132,6 +134,12 @@ class LoadedModel:
                     CHAT_CHARACTERS_MAX,
                 ),
             )
+
+    def untold(self, prompt: Prompt) -> tuple[Notice, ...]:
+        """What was done otherwise with this prompt and not with one before it."""
+        untold = tuple(notice for notice in prompt.notices if notice not in self._told)
+        self._told.update(untold)
+        return untold
 
     def used_kv_bytes(self, n_used: int) -> int:
         """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""

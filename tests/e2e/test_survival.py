@@ -18,7 +18,9 @@ from engine.api.messages import (
     EngineLost,
     Event,
     Failed,
+    Finished,
     FinishReason,
+    Generate,
     LoadCancelled,
     LoadModel,
     LoadProgress,
@@ -34,7 +36,7 @@ from engine.api.messages import (
 )
 from engine.api.settings import LoadSettings, SamplingSettings
 from tests.e2e.conftest import SMALL
-from tests.e2e.desk import Desk
+from tests.e2e.desk import GREEDY, Desk
 from tests.engine.client.listener import answered_by
 
 pytestmark = pytest.mark.e2e
@@ -149,6 +151,27 @@ def test_a_greedy_template_is_a_sentence_at_the_latest_when_it_is_used(
     else:
         # It could not even be read: another form stands in for it, and the person knows.
         assert NoticeCode.TEMPLATE in [notice.code for notice in notices]
+
+
+WITHOUT_SYSTEM = (
+    "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+    "{% for message in messages %}{{ message.role ~ ': ' ~ message.content ~ '\\n' }}{% endfor %}"
+)
+
+
+def test_what_a_template_can_not_do_is_told_once_with_each_load(
+    shared_desk: Desk, tiny_model: Callable[..., Path]
+) -> None:
+    messages = (Message("system", "Be kind."), Message("user", "Hello"))
+    n_before = len(shared_desk.heard.of(Notice))
+    for _load in range(2):
+        shared_desk.load(tiny_model(chat_template=WITHOUT_SYSTEM), SMALL)
+        for chat_id in ("a", "a", "b"):
+            asked = shared_desk.client.next_request_id()
+            shared_desk.client.send(Generate(asked, chat_id, messages, GREEDY))
+            assert isinstance(shared_desk.heard.wait_for_answer(asked), Finished)
+    notices = shared_desk.heard.of(Notice)[n_before:]
+    assert [notice.code for notice in notices] == [NoticeCode.TEMPLATE] * 2
 
 
 def test_unload_ends_the_process_and_a_new_load_works(

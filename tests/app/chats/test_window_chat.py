@@ -290,3 +290,21 @@ def test_copying(start_desk, qtbot):
     assert QGuiApplication.clipboard().text() == desk.engine.answer + " "
     desk.program.actions["copy_chat"].trigger()
     assert QGuiApplication.clipboard().text().startswith("**You**\n\nHi\n\n**Assistant**\n\nRed")
+
+
+@pytest.mark.expected_log("Generate could not be sent")
+def test_a_message_that_can_not_be_sent_leaves_its_chat_usable(start_desk, qtbot, monkeypatch):
+    desk = start_desk()
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.engine, "send", refuse)
+        desk.send("Hello")
+        qtbot.waitUntil(lambda: desk.program.chat.conversation.request_id is None)
+    assert desk.say() == [("user", "Hello")]
+    assert desk.program.session.status.can_answer
+    desk.program.chat.regenerate()
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert desk.say() == [("user", "Hello"), ("assistant", "Red, green and **blue**. ")]
+
+
+def refuse(_command):
+    raise OSError("the pipe is full")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.chats.conversation import Conversation
 from app.store.files import ImportRefusedError, add_chats, export_from, read_chats
 from app.store.json_format import pieces
 from app.store.records import MAX_TURN_ID, Attachment, Changes, Chat, ChatSettings, Preset, Turn, WholeChat, composed
@@ -183,6 +184,25 @@ def test_turns_whose_ids_can_not_be_kept_are_numbered_anew(tmp_path, ids):
     assert [(one.id, one.parent, one.own_text) for one in whole.turns] == [
         (1, None, "one"), (2, 1, "two"), (3, 2, "three"),
     ]  # fmt: skip
+
+
+def test_a_parent_that_can_not_be_kept_costs_nothing(tmp_path):
+    plain = json.loads("".join(pieces([small("a", "T", "one", "two")])))
+    plain["chats"][0]["turns"][1]["parent"] = 2**63
+    (tmp_path / "x.json").write_text(json.dumps(plain))
+    store = ChatStore(tmp_path / "chats.db")
+    assert add_chats(store, read_chats(tmp_path / "x.json")) == (1, 0)
+    assert [one.parent for one in store.load("a").turns] == [None, 1]
+    store.close()
+
+
+def test_a_chat_with_the_highest_ids_goes_on(tmp_path):
+    store = ChatStore(tmp_path / "chats.db")
+    conversation = Conversation("a", (turn(MAX_TURN_ID - 1, "high"),))
+    said = conversation.add_user("higher")
+    store.save(Chat("a"), Changes((turn(MAX_TURN_ID - 1, "high"), said)))
+    assert [one.own_text for one in store.load("a").turns] == ["high", "higher"]
+    store.close()
 
 
 DEEP = "[" * 900 + "]" * 900

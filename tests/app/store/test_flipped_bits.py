@@ -183,6 +183,69 @@ def test_flipped_bits_anywhere_never_keep_what_is_said_from_being_kept(tmp_path)
         assert "said after the damage" in kept["z"], bit
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_id_that_can_not_be_asked_for_any_more_is_repaired(tmp_path, place):
+    path = tmp_path / "chats.db"
+    filled(path)
+    store = ChatStore(path)
+    store.add([small("a-name-of-its-own", "T", "Not to be lost")])
+    store.close()
+    raw = path.read_bytes()
+    # In the table, and in its index.
+    at = raw.index(b"a-name-of-its-own", raw.index(b"a-name-of-its-own") + place)
+    path.write_bytes(raw[:at] + bytes([raw[at] ^ 0x80]) + raw[at + 1 :])
+    window = Window(path)
+    window.use()
+    assert window.problems == [StoreProblemKind.DAMAGED]
+    assert ["Not to be lost"] in texts(path).values()
+
+
+def test_a_chat_whose_number_can_not_be_keeps_its_messages(tmp_path):
+    path = tmp_path / "chats.db"
+    filled(path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE chat SET number = number + (1 << 60) WHERE id = 'a'")
+    connection.commit()
+    connection.close()
+    window = Window(path)
+    window.use()
+    assert window.problems == [StoreProblemKind.DAMAGED]
+    assert ["Tell me of wombats", "They dig long burrows"] in texts(path).values()
+
+
+@pytest.mark.parametrize("which", ["id > 1", "id = 10", "id > 10"])
+def test_a_damaged_index_of_words_is_made_anew(tmp_path, which):
+    path = tmp_path / "chats.db"
+    filled(path)
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE word_data SET block = x'00ff00ff' WHERE {which}")
+    connection.commit()
+    connection.close()
+    window = Window(path)
+    window.use()
+    assert window.problems == [StoreProblemKind.DAMAGED]
+    store = ChatStore(path)
+    assert [hit.chat.id for hit in store.search("wombats")] == ["a"]
+    assert [hit.chat.id for hit in store.search("damage")] == ["z"]
+    store.close()
+
+
+def test_what_can_be_read_of_a_damaged_file_is_exported_and_the_damage_is_told(tmp_path, capsys):
+    path = tmp_path / "chats.db"
+    store = ChatStore(path)
+    store.add(small(f"c{n}", "T", *[f"message {n} {i} " + "x" * 200 for i in range(20)]) for n in range(40))
+    store.close()
+    raw = bytearray(path.read_bytes())
+    middle = len(raw) // 8192 * 4096
+    raw[middle : middle + 4096] = b"\xa5" * 4096
+    path.write_bytes(raw)
+    assert export_folder(tmp_path, tmp_path / "out.json") == 1
+    assert "is damaged" in capsys.readouterr().err
+    found = read_chats(tmp_path / "out.json")
+    assert sum(len(one.turns) for one in found.chats) > 700
+    assert path.read_bytes() == raw, "who only reads repairs nothing"
+
+
 def no_code(_store):
     raise sqlite3.OperationalError("Could not decode to UTF-8 column 'text' with text 'x'")
 
