@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.link.bridge import EngineBridge
 from app.link.status import EngineState, EngineStatus
-from engine.api.errors import ErrorCode
+from engine.api.errors import internal_error
 from engine.api.messages import (
     Cancel,
     Command,
@@ -177,8 +177,8 @@ class EngineSession(QObject):
             request_id = getattr(command, "request_id", None)
             log.exception("%s could not be sent", type(command).__name__)
             if request_id is not None and not isinstance(command, Cancel):
-                message = "Something went wrong inside Kvasir. Your text is safe; try again."
-                self._bridge.post(Failed(request_id, ErrorCode.INTERNAL, message, repr(error)))
+                mistake = internal_error(error)
+                self._bridge.post(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))
 
     def _set_status(self, status: EngineStatus) -> None:
         if status != self._status:

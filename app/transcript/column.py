@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from app.chat.work import Work
 from app.look.colours import Sizes, Tokens
 from app.transcript.documents import DocumentFactory
 from app.transcript.heights import HeightIndex
 from app.transcript.turn_view import TurnView
 from app.transcript.turns import Turn
+from app.transcript.work import Work
 
 MARGIN = 24.0
 N_TURNS_KEPT = 80

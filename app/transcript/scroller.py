@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.chat.work import Work
 from app.transcript.column import Column
 from app.transcript.documents import DocumentFactory
+from app.transcript.work import Work
 
 # Corrected heights may bring further turns onto the screen; more rounds than this never settle anything.
 _MAX_ROUNDS = 6

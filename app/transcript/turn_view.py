@@ -9,13 +9,13 @@ from enum import Enum, auto
 
 from PySide6.QtCore import QPointF, QRectF
 
-from app.chat.work import Work
 from app.look.colours import Sizes
 from app.transcript.blocks import Block, Kind
 from app.transcript.boxes import CARD_HEADER, Box, estimated_lines
 from app.transcript.documents import DocumentFactory
 from app.transcript.markdown import parse_lazily, parse_more, read
 from app.transcript.turns import Action, Turn, TurnState
+from app.transcript.work import Work
 
 HEADER = 24.0
 HEADER_GAP = 10.0

@@ -33,7 +33,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
-from app.options import Options
+from app.process.options import Options
 from app.program import Program
 from tests.app.fake_engine import FakeEngine
 

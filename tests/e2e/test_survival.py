@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engine.api.chat import Message
 from engine.api.errors import ErrorCode
 from engine.api.messages import (
     CountTokens,
@@ -192,9 +193,9 @@ def test_unload_ends_the_process_and_a_new_load_works(
 
 CLIENT = """
 import sys
-from engine.client import EngineClient, EngineOptions
-from engine.messages import EngineReady, Generate, LoadModel, Message, ModelLoaded
-from engine.settings import LoadSettings
+from engine.client.client import EngineClient, EngineOptions
+from engine.api.messages import EngineReady, Generate, LoadModel, Message, ModelLoaded
+from engine.api.settings import LoadSettings
 def hear(event):
     if isinstance(event, EngineReady):
         print(event.process_id, flush=True)

@@ -23,8 +23,8 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QWidget
 from app import terminal
-from app.leaving import leave
-from app.signals import closing_on_signals
+from app.process.leaving import leave
+from app.process.signals import closing_on_signals
 
 ready = int(sys.argv[1])
 app = QApplication(["kvasir"])

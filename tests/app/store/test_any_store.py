@@ -247,7 +247,7 @@ def test_whatever_is_raised_while_a_file_is_read_is_a_refusal(tmp_path, monkeypa
     def fail(_text):
         raise MemoryError
 
-    monkeypatch.setattr("app.conversations.files.read_json", fail)
+    monkeypatch.setattr("app.store.files.read_json", fail)
     with pytest.raises(ImportRefusedError):
         read_chats(tmp_path / "x.json")
 

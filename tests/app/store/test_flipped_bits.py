@@ -274,8 +274,8 @@ def test_a_job_that_only_reads_holds_up_none_that_writes(tmp_path, error):
 READER = """
 import resource, sqlite3, sys
 from pathlib import Path
-from app.conversations.files import export_folder
-from app.conversations.store import ChatStore, open_to_read
+from app.store.files import export_folder
+from app.store.store import ChatStore, open_to_read
 # No file can grow, as on a disk without a free byte.
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 path = Path(sys.argv[1])

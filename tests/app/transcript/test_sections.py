@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QObject, QPointF, Qt
 
-from app.chat.work import Work
 from app.transcript import Turn, TurnState, turn_view
 from app.transcript.blocks import Kind
 from app.transcript.markdown import parse, parse_lazily, parse_more, read
 from app.transcript.sections import SECTION_CHARS, Section, sections
 from app.transcript.stream import MAX_FLUSHED, TextCoalescer
+from app.transcript.work import Work
 
 LONG = {
     "prose": "Some words about **cells** and more.\n\n" * 800,
