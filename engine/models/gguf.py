@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.models import architecture, ggml
 from engine.models.header import TensorInfo
 from engine.models.layers import LayerShape, ModelLayers, model_layers
@@ -65,7 +66,7 @@ class ModelInfo:
 
     `files` are all shards in order; llama.cpp loads the first. `n_swa` is 0 without a sliding window.
     `is_architecture_known`: this version has heard of it; llama.cpp decides when it loads.
-    `is_geometry_exact` is False where llama.cpp keeps more per token than K and V.
+    `is_geometry_exact` is False where llama.cpp keeps more per token than K and V, or the header names no heads.
     """
 
     files: tuple[Path, ...]
@@ -181,7 +182,17 @@ def read_model_info(path: Path) -> ModelInfo:
         bos_token_id=metadata.optional_count("tokenizer.ggml.bos_token_id"),
         eos_token_id=metadata.optional_count("tokenizer.ggml.eos_token_id"),
         is_architecture_known=name in architecture.KNOWN,
-        is_geometry_exact=name in architecture.KNOWN and name not in architecture.WITH_FURTHER_CACHES,
+        is_geometry_exact=_is_geometry_exact(name, shapes),
+    )
+
+
+def _is_geometry_exact(name: str, shapes: ModelLayers) -> bool:
+    """Whether what the header says is all there is to know of the cache; one without heads says nothing of it."""
+    with_cells = [layer for layer in shapes.layers if layer.has_cells]
+    return (
+        name in architecture.KNOWN
+        and name not in architecture.WITH_FURTHER_CACHES
+        and (not with_cells or any(layer.row_k for layer in with_cells))
     )
 
 
@@ -191,19 +202,19 @@ def require_chat_model(info: ModelInfo) -> None:
     if info.kind is ModelKind.PROJECTOR:
         raise EngineError(
             ErrorCode.MODEL_IS_PROJECTOR,
-            f"“{file_name}” translates pictures or sound for another model. Choose that model's own file.",
+            say("“{0}” translates pictures or sound for another model. Choose that model's own file.", file_name),
             f"architecture {info.architecture}",
         )
     if info.kind is ModelKind.ADAPTER:
         raise EngineError(
             ErrorCode.MODEL_IS_ADAPTER,
-            f"“{file_name}” is a LoRA adapter, a change to another model. Choose that model's own file.",
+            say("“{0}” is a LoRA adapter, a change to another model. Choose that model's own file.", file_name),
             f"architecture {info.architecture}",
         )
     if info.kind is ModelKind.EMBEDDING:
         raise EngineError(
             ErrorCode.MODEL_IS_EMBEDDING,
-            f"“{file_name}” is an embedding model, which turns text into numbers. Choose a model that chats.",
+            say("“{0}” is an embedding model, which turns text into numbers. Choose a model that chats.", file_name),
             f"architecture {info.architecture}",
         )
 

@@ -6,9 +6,10 @@ import importlib.metadata
 import secrets
 import time
 
-from engine.api.chat import Message, Prompt
+from engine.api.chat import Message, Notice, Prompt
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import CacheUsage, SpanState
+from engine.api.sentences import say
 from engine.api.settings import LoadSettings
 from engine.cache.manager import CacheManager
 from engine.cache.usage import n_until_eviction, spans
@@ -54,6 +55,8 @@ class LoadedModel:
         self.model = model
         self.context = context
         self.template = template
+        # The template's own are told with the load.
+        self._told = set(template.notices)
         self.read_tps: float | None = None
         self.manager = CacheManager(context, feed_size=self._feed_size())
         self.shape = CacheShape(
@@ -113,16 +116,30 @@ class LoadedModel:
             if n_tokens > HOPELESS_TIMES * n_room:
                 raise EngineError(
                     ErrorCode.PROMPT_TOO_LONG,
-                    f"This is too long by about {n_tokens - n_room} tokens: it has about {n_tokens} and there is room "
-                    f"for {n_room}. Shorten it, or load the model with a larger context window.",
+                    say(
+                        "This is too long by about {0} tokens: it has about {1} and there is room for {2}. Shorten it, "
+                        "or load the model with a larger context window.",
+                        n_tokens - n_room,
+                        n_tokens,
+                        n_room,
+                    ),
                 )
         n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
         if n_characters > CHAT_CHARACTERS_MAX:
             raise EngineError(
                 ErrorCode.PROMPT_TOO_LONG,
-                f"This chat is too long: it has {n_characters} characters, and no more than {CHAT_CHARACTERS_MAX} can "
-                "be read. Start a new chat.",
+                say(
+                    "This chat is too long: it has {0} characters, and no more than {1} can be read. Start a new chat.",
+                    n_characters,
+                    CHAT_CHARACTERS_MAX,
+                ),
             )
+
+    def untold(self, prompt: Prompt) -> tuple[Notice, ...]:
+        """What was done otherwise with this prompt and not with one before it."""
+        untold = tuple(notice for notice in prompt.notices if notice not in self._told)
+        self._told.update(untold)
+        return untold
 
     def used_kv_bytes(self, n_used: int) -> int:
         """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""

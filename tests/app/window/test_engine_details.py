@@ -44,7 +44,7 @@ def test_a_build_for_cards_that_found_none_is_not_called_one_for_the_cpu(details
     ],
 )
 def test_the_advice_is_for_what_is_installed(details, monkeypatch, kind, says):
-    monkeypatch.setattr("app.models.engine_details.installation", lambda: kind)
+    monkeypatch.setattr("app.window.engine_details.installation", lambda: kind)
     details.set_status(EngineStatus(EngineState.READY, engine=READY), "ready")
     assert says in details.findChild(QLabel, "engineAdvice").text()
 

@@ -10,6 +10,7 @@ import pytest
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Cancel, Command, Event, Failed, ForgetChat, Generate, LoadModel, Shutdown
+from engine.api.sentences import say
 from engine.worker.entry import Inbox, answer, use_quiet_time
 
 
@@ -53,6 +54,20 @@ def test_a_stop_before_its_request_is_kept_and_one_after_the_answer_is_forgotten
     assert inbox.is_cancelled(5)
     inbox.forget(command)
     assert not inbox.is_cancelled(5)
+
+
+def test_who_works_for_nobody_sees_that_something_is_asked(pipe: tuple[Connection, Connection]) -> None:
+    ours, theirs = pipe
+    inbox = Inbox(theirs)
+    assert not inbox.has_more()
+    ours.send(Cancel(3))
+    assert not inbox.has_more()
+    ours.send(generate(2))
+    assert inbox.has_more()
+    assert inbox.next() == generate(2)
+    assert not inbox.has_more()
+    ours.send(Shutdown())
+    assert inbox.has_more()
 
 
 def test_shutdown_stops_what_runs_and_lets_what_waits_be_answered(pipe: tuple[Connection, Connection]) -> None:
@@ -118,7 +133,7 @@ def test_a_client_that_is_gone_ends_everything(pipe: tuple[Connection, Connectio
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (EngineError(ErrorCode.NO_MODEL, "No model.", "detail"), ErrorCode.NO_MODEL),
+        (EngineError(ErrorCode.NO_MODEL, say("No model."), "detail"), ErrorCode.NO_MODEL),
         (MemoryError(), ErrorCode.OUT_OF_MEMORY),
         (ZeroDivisionError("in a formula"), ErrorCode.INTERNAL),
         (RecursionError(), ErrorCode.INTERNAL),
