@@ -126,10 +126,12 @@ class Program:
         is_attended = not options.texts and options.screenshot is None
         ask = FitQuestion(self.window).ask if is_attended else None
         self.loader = ModelLoader(self.session, self.setups, plans, ask, check_model)
-        self.models = ModelDesk(self.theme, self.session, self.store, workers, self.loader, self.words.translate)
+        self.notices = Notices(self.theme)
+        words = self.words.translate
+        self.models = ModelDesk(self.theme, self.loader, self.store, workers, self.notices, words)
         self.sampler = MemorySampler(DeviceSampler())
         self._pricer = WayPricer(plans)
-        self.settings_panel = SetupPanel(self.theme, WhatIf(plans), self.words.translate)
+        self.settings_panel = SetupPanel(self.theme, WhatIf(plans), words)
         self.cache_panel = CachePanel(self.theme)
         self._build_window()
         self._connect_engine()
@@ -153,7 +155,6 @@ class Program:
         words, look = self.words.translate, self.models.look
         self.models.shows_elsewhere = self.welcome.first_models.shows
         self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.loader.open, words)
-        self.notices = Notices(self.theme)
         self.composer = Composer(self.theme)
         self.sampling_panel = SamplingPanel(preferences.sampling, preferences.system_prompt)
         self.panel = SidePanel(self.theme)
@@ -190,7 +191,6 @@ class Program:
         self.thread_failures.failed.connect(self.teller.tell_internal)
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.loader, self.picker)
-        self.models.attach(self.window, self.notices)
 
     def _make_unattended(self) -> Unattended | None:
         if not self._options.texts and self._options.screenshot is None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
-SOURCE_TEXTS = ROOT / "app" / "source_texts.py"
+SOURCE_TEXTS = ROOT / "app" / "look" / "source_texts.py"
 LANGUAGES = {"kvasir_zh_CN": [], "kvasir_en": ["-pluralonly"]}
 """English is the source; its file only holds the plurals."""
 SILENT_ROOMS = ("engine/api/settings.py", "engine/__main__.py", "engine/commands/", "engine/lab/")

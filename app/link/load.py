@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from app.store.setup import Setup
 from engine.api.errors import EngineError
@@ -20,6 +21,10 @@ from engine.api.messages import (
 )
 from engine.api.plan import Proposal
 from engine.api.settings import LoadSettings
+
+if TYPE_CHECKING:
+    # Not at the start: the window is to be there first.
+    from engine.models.gguf import ModelInfo
 
 
 class Stage(StrEnum):
@@ -70,15 +75,15 @@ class Wish:
 class Load:
     """The newest wish, and how far it has come.
 
-    ``settings`` are those it is loaded with, as far as that is known. ``behind`` is what the engine holds or works on
-    until this load begins; it comes to the front again if this one ends before. ``is_cancelled``: the engine was told
-    to stop. ``error``: why it failed; None where somebody gave it up.
+    ``settings`` are those it is loaded with, as far as that is known; ``header`` is there if they are to be chosen.
+    ``behind`` is what the engine holds or works on until this load begins; it comes to the front again if this one ends
+    before. ``is_cancelled``: the engine was told to stop. ``error``: why it failed; None where somebody gave it up.
     """
 
     wish: Wish
     settings: LoadSettings
     stage: Stage = Stage.WANTED
-    is_sure: bool = True
+    header: ModelInfo | None = None
     request_id: int | None = None
     is_cancelled: bool = False
     is_going_back: bool = False
@@ -89,6 +94,11 @@ class Load:
     def is_under_way(self) -> bool:
         """Whether it has not ended."""
         return self.stage is Stage.LOADING or self.stage in _UNSENT
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether it counts as a load already, although the engine was not asked yet."""
+        return self.stage is Stage.CHECKED or (self.stage is Stage.LOADING and self.request_id is None)
 
     @property
     def is_there(self) -> bool:
@@ -109,12 +119,12 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Looked:
-    """The file was looked at. ``is_sure``: the settings fit, at a glance; ``has_choice``: they are to be chosen."""
+    """The file was looked at. ``is_sure``: the settings fit, at a glance; ``header``: by it they are to be chosen."""
 
     number: int
     error: EngineError | None = None
     is_sure: bool = True
-    has_choice: bool = False
+    header: ModelInfo | None = None
 
 
 @dataclass(frozen=True)
@@ -161,6 +171,14 @@ class UnloadWanted:
     """The person wants no model at all."""
 
 
+_ANSWERS = {
+    Looked: Stage.WANTED,
+    Chosen: Stage.CHECKED,
+    Measured: Stage.PLANNED,
+    Answered: Stage.PLANNED,
+}
+"""What is heard in which stage; an answer that comes later is none."""
+
 Happening = Wanted | Looked | Chosen | Measured | Answered | Sent | GivenUp | UnloadWanted | Event
 
 
@@ -197,7 +215,7 @@ def step(load: Load | None, event: Happening) -> Step:
         case Wanted():
             return _after_wish(load, event.wish)
         case Looked() | Chosen() | Measured() | Answered():
-            if load is None or load.wish.number != event.number or load.stage not in _UNSENT:
+            if load is None or load.wish.number != event.number or load.stage is not _ANSWERS[type(event)]:
                 return load, ()
             return _before_sending(load, event)
         case Sent():
@@ -228,10 +246,10 @@ def _before_sending(load: Load, event: Looked | Chosen | Measured | Answered) ->
     match event:
         case Looked(error=EngineError()):
             return _end(replace(load, error=event.error))
-        case Looked(has_choice=True):
+        case Looked(header=header) if header is not None:
             # What the engine works on would be in the way of measuring what is free.
             behind, effects = _cancel(load.behind)
-            load = replace(load, stage=Stage.CHECKED, is_sure=event.is_sure, behind=behind)
+            load = replace(load, stage=Stage.CHECKED, header=header, behind=behind)
             return load, (*effects, Effect(Do.CHOOSE, load))
         case Chosen(settings=None):
             return _send(load, load.settings)

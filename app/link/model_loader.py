@@ -6,10 +6,9 @@ import collections
 import itertools
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
@@ -22,12 +21,9 @@ from app.link.session import EngineSession
 from app.link.status import EngineStatus
 from app.store.setup import Setup
 from engine.api.errors import EngineError, mistakes_as_errors
-from engine.api.messages import ChooseSettings, Event, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
+from engine.api.messages import ChooseSettings, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
 from engine.api.plan import Choice, Defaults, Proposal
 from engine.api.settings import GpuLayers, LoadSettings
-
-if TYPE_CHECKING:
-    from engine.models.gguf import ModelInfo
 
 DEADLINE_MS = 8000
 """A person waits for the load meanwhile: a planner that takes longer is not waited for."""
@@ -35,14 +31,6 @@ ASKER = "load"
 
 AskPerson = Callable[[str, LoadSettings, Proposal | None, Callable[[LoadSettings | None], object]], object]
 """Ask whether a file is loaded although it does not fit: with these settings, as proposed, or (None) not at all."""
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What a look at the file told; ``info`` is there where the settings are to be chosen."""
-
-    looked: loads.Looked
-    info: ModelInfo | None = None
 
 
 class ModelLoader(QObject):
@@ -68,8 +56,8 @@ class ModelLoader(QObject):
         deadline_ms: int = DEADLINE_MS,
     ) -> None:
         super().__init__()
-        self.setups = setups
-        self._session, self._plans = session, plans
+        self.session, self.setups = session, setups
+        self._plans = plans
         self._ask = ask
         self.check = check
         self._deadline_ms = deadline_ms
@@ -78,11 +66,11 @@ class ModelLoader(QObject):
         self._effects: collections.deque[Effect] = collections.deque()
         self._is_busy = False
         self._memory = FreeMemory()
-        # A choice that waits for the engine, which is starting.
-        self._waiting: tuple[Load, ModelInfo] | None = None
-        self._info: ModelInfo | None = None
-        self._looked.connect(self._on_looked, Qt.ConnectionType.QueuedConnection)
-        session.noted.connect(self._on_noted)
+        self._memory.note(session.status.engine)
+        # Whether a choice waits for the engine, which is starting.
+        self._is_waiting = False
+        self._looked.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        session.noted.connect(self._move)
         session.status_changed.connect(self._on_status)
         session.event_received.connect(lambda _event: self._work())
 
@@ -90,18 +78,18 @@ class ModelLoader(QObject):
 
     def open(self, path: str) -> None:
         """Check a file, then load it; a wrong one costs nothing that is loaded."""
-        self._want(Wish(next(self._numbers), path, self.setups.store.current.setup(path)))
+        self._take(loads.Wanted(Wish(next(self._numbers), path, self.setups.store.current.setup(path))))
 
     def apply(self, setup: Setup, then: Callable[[], object] | None = None) -> None:
         """Put a setup of the model in force, with a reload where it needs one; ``then`` is called once it is."""
-        path = self._session.status.model_path
+        path = self.session.status.model_path
         if path is None:
             return
         before = self.setups.setup(path)
         newest = self._load
         is_changing = newest is not None and newest.is_under_way and newest.wish.why is Why.APPLIED
         if is_changing or before.needs_reload(setup):
-            self._want(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before))
+            self._take(loads.Wanted(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before)))
         else:
             self.setups.keep(path, setup)
             if then is not None:
@@ -114,15 +102,12 @@ class ModelLoader(QObject):
     def unload(self) -> None:
         """Give the model's memory back."""
         self._take(loads.UnloadWanted())
-        self._session.unload()
+        self.session.unload()
 
     def find_defaults(self, path: str) -> None:
         """Find out what fits a model that its person has set otherwise."""
-        question = ChooseSettings(path, LoadSettings(), held(self._session.status))
+        question = ChooseSettings(path, LoadSettings(), held(self.session.status))
         self._plans.ask("defaults", question, partial(self._on_chosen, path, None))
-
-    def _want(self, wish: Wish) -> None:
-        self._take(loads.Wanted(wish))
 
     # How it moves
 
@@ -133,14 +118,10 @@ class ModelLoader(QObject):
     def _move(self, event: loads.Happening) -> None:
         self._load, effects = loads.step(self._load, event)
         self._effects.extend(effects)
-        is_choosing = self._load is not None and self._load.stage is Stage.CHECKED
-        self._session.expect(self._load.wish.path if self._load is not None and is_choosing else None)
+        self.session.expect(self._load.wish.path if self._load is not None and self._load.is_expected else None)
         for effect in effects:
             if effect.do is Do.END:
                 self._keep(effect.load)
-
-    def _on_noted(self, event: Event) -> None:
-        self._move(event)
 
     def _work(self) -> None:
         """Do what follows, in order, also what follows from that."""
@@ -161,7 +142,7 @@ class ModelLoader(QObject):
             case Do.CHOOSE:
                 self._choose(load)
             case Do.MEASURE:
-                question = FindFit(load.wish.path, load.settings, held(self._session.status))
+                question = FindFit(load.wish.path, load.settings, held(self.session.status))
                 self._plans.ask(ASKER, question, partial(self._on_measured, load), is_urgent=True)
             case Do.ASK if self._ask is not None:
                 answered = lambda settings: self._take(loads.Answered(load.wish.number, settings))  # noqa: E731
@@ -169,7 +150,7 @@ class ModelLoader(QObject):
             case Do.SEND:
                 self._send(load)
             case Do.CANCEL if load.request_id is not None:
-                self._session.cancel(load.request_id)
+                self.session.cancel(load.request_id)
             case Do.TELL:
                 self.failed.emit(load.wish.path, load.error)
             case Do.END:
@@ -184,7 +165,7 @@ class ModelLoader(QObject):
             self._take(loads.Looked(load.wish.number))
             return
         has_choice = load.wish.why is Why.OPENED and not self.setups.is_own(load.wish.path)
-        look = partial(self._look_at_file, load, self._session.status, has_choice=has_choice)
+        look = partial(self._look_at_file, load, self.session.status, has_choice=has_choice)
         # A daemon: a file on a network drive that does not answer must not hold up the end of the program.
         threading.Thread(target=look, name="model-header", daemon=True).start()
 
@@ -195,42 +176,36 @@ class ModelLoader(QObject):
             with mistakes_as_errors():
                 if wish.why is Why.OPENED:
                     self.check(path)
-                info = read_header(path) if has_choice else None
+                header = read_header(path) if has_choice else None
                 is_sure = self._ask is None or surely_fits(path, load.settings, status)
         except EngineError as error:
-            self._looked.emit(_Look(loads.Looked(wish.number, error)))
+            self._looked.emit(loads.Looked(wish.number, error))
         else:
-            self._looked.emit(_Look(loads.Looked(wish.number, None, is_sure, info is not None), info))
-
-    def _on_looked(self, look: _Look) -> None:
-        self._info = look.info
-        self._take(look.looked)
+            self._looked.emit(loads.Looked(wish.number, None, is_sure, header))
 
     # What fits
 
     def _choose(self, load: Load) -> None:
-        info = self._info
-        if info is None:
+        header = load.header
+        self._is_waiting = header is not None and self._memory.may_be_evident(header)
+        if header is None or self._is_waiting:
             return
-        if self._memory.may_be_evident(info):
-            self._waiting = (load, info)
-            return
-        defaults = self._memory.evident_defaults(info)
+        defaults = self._memory.evident_defaults(header)
         if defaults is not None:
             self.setups.set_defaults(load.wish.path, defaults)
             self._take(loads.Chosen(load.wish.number, defaults.settings))
             return
         # What can't be told at a glance is measured, also while the engine starts.
-        question = ChooseSettings(load.wish.path, LoadSettings(), held(self._session.status))
+        question = ChooseSettings(load.wish.path, LoadSettings(), held(self.session.status))
         self._plans.ask(ASKER, question, partial(self._on_chosen, load.wish.path, load), is_urgent=True)
         QTimer.singleShot(self._deadline_ms, self, lambda: self._take(loads.Chosen(load.wish.number)))
 
     def _on_status(self, status: EngineStatus) -> None:
         self._memory.note(status.engine)
-        if self._waiting is not None and status.engine is not None:
-            (load, self._info), self._waiting = self._waiting, None
-            if self._load is not None and self._load.wish is load.wish:
-                self._choose(load)
+        if self._is_waiting and status.engine is not None and self._load is not None:
+            self._is_waiting = False
+            if self._load.stage is Stage.CHECKED:
+                self._choose(self._load)
 
     def _on_chosen(self, path: str, load: Load | None, answer: PlanAnswer) -> None:
         if isinstance(answer, SettingsChosen):
@@ -260,7 +235,7 @@ class ModelLoader(QObject):
         path = load.wish.path
         if load.wish.why is Why.OPENED and not self.setups.is_own(path):
             self.setups.use(path, load.settings)
-        self._move(loads.Sent(load.wish.number, self._session.load(path, load.settings)))
+        self._move(loads.Sent(load.wish.number, self.session.load(path, load.settings)))
 
     def _keep(self, load: Load) -> None:
         """What a person wants for a model is kept once it is known to load."""

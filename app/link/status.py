@@ -112,12 +112,19 @@ class EngineStatus:
             return self._after_loss(event)
         if isinstance(event, Failed | LoadCancelled) and event.request_id == self.load_request:
             return self._after_no_load(event)
+        if isinstance(event, LoadCancelled) and self.can_cancel_load:
+            # An older one was stopped, for which the model before had to go.
+            return replace(self, replaced=None)
         return self._after_answer_event(event)
 
     def _after_load_event(self, event: LoadProgress | ModelLoaded) -> EngineStatus:
         # After a crash the client loads again by itself, under an id that is new to us: newer ones count.
-        if event.request_id < self.load_request or self.model_path is None:
+        if self.model_path is None:
             return self
+        if event.request_id < self.load_request:
+            # An older one, that could not be stopped in time, changes what the newest one will replace.
+            kept = event.facts if isinstance(event, ModelLoaded) else None
+            return replace(self, replaced=kept) if self.can_cancel_load else self
         if isinstance(event, ModelLoaded):
             return replace(
                 self,
@@ -158,10 +165,10 @@ class EngineStatus:
         )
 
     def _after_loss(self, event: EngineLost) -> EngineStatus:
-        if event.outcome is LossOutcome.GAVE_UP:
-            return EngineStatus(state=EngineState.STOPPED, load_request=self.load_request)
         if self.can_cancel_load and self.load_request not in event.request_ids:
             return self._waiting_load()
+        if event.outcome is LossOutcome.GAVE_UP:
+            return EngineStatus(state=EngineState.STOPPED, load_request=self.load_request)
         if event.reload_id is not None:
             return EngineStatus(model_path=self.model_path, load_request=event.reload_id)
         return EngineStatus(load_request=self.load_request)

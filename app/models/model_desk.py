@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 
 from app.commands.actions import Actions
 from app.link.file_check import held
 from app.link.model_loader import ModelLoader
-from app.link.session import EngineSession
 from app.link.status import EngineState
 from app.look.theme import Theme
 from app.models import fit_words
@@ -42,7 +41,8 @@ ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 
 class ModelDesk(QObject):
-    """``loader`` loads files; ``translate`` says the engine's sentences in the language in force.
+    """``loader`` loads files; ``notices`` tell in the main window what was downloaded; ``translate`` says the engine's
+    sentences in the language in force.
 
     ``shows_elsewhere`` says whether the end of a download can be seen without a notice, by its key.
 
@@ -52,20 +52,19 @@ class ModelDesk(QObject):
     def __init__(
         self,
         theme: Theme,
-        session: EngineSession,
+        loader: ModelLoader,
         store: PreferencesStore,
         workers: Workers,
-        loader: ModelLoader,
+        notices: Notices,
         translate: Callable[[str], str],
     ) -> None:
         super().__init__()
+        session = loader.session
         self._theme, self._session, self._store = theme, session, store
         self._library, self._hub, self._plans = workers.library, workers.hub, workers.plans
         self._workers = workers
-        self._loader, self._translate = loader, translate
+        self._loader, self._notices, self._translate = loader, notices, translate
         self._window: ModelsWindow | None = None
-        self._parent: QWidget | None = None
-        self._notices: Notices | None = None
         self._choices: dict[str, Choice] = {}
         self._failures: dict[str, Failed] = {}
         self._header_keys: dict[str, str] = {}
@@ -77,10 +76,6 @@ class ModelDesk(QObject):
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(lambda _status: self._show_loaded())
         loader.failed.connect(lambda path, error: self._on_not_loaded(path, translate(error.message)))
-
-    def attach(self, parent: QWidget, notices: Notices) -> None:
-        """The main window, and where it is told that a download is done."""
-        self._parent, self._notices = parent, notices
 
     def connect_actions(self, actions: Actions) -> None:
         """Say what the actions about models do."""
@@ -120,7 +115,7 @@ class ModelDesk(QObject):
             return self._window
         from app.models.models_window import ModelsWindow
 
-        window = self._window = ModelsWindow(self._theme, self._parent)
+        window = self._window = ModelsWindow(self._theme, self._notices.window())
         window.shown.connect(self._on_shown)
         window.retranslated.connect(self._show_again)
         library, finder, downloads = window.library, window.finder, window.downloads
@@ -247,7 +242,7 @@ class ModelDesk(QObject):
     def _on_downloaded(self, download: Download) -> None:
         if self._window is not None and self._window.isVisible():
             self.look()
-        elif self._notices is not None and not self.shows_elsewhere(download.key):
+        elif not self.shows_elsewhere(download.key):
             words = self.tr("“{0}” is downloaded.").format(download.model.name)
             path = str(download.path)
             self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self._loader.open(path)))
@@ -289,7 +284,7 @@ class ModelDesk(QObject):
 
     def ask_for_folder(self) -> None:
         """Ask for a folder whose models are listed too."""
-        dialog = QFileDialog(self._window or self._parent, self.tr("Add a folder of models"))
+        dialog = QFileDialog(self._window or self._notices.window(), self.tr("Add a folder of models"))
         dialog.setObjectName("addFolderDialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.add_folder)

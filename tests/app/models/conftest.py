@@ -12,7 +12,7 @@ import keyring
 import keyring.backends.null
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.link.bridge import EngineBridge
@@ -29,6 +29,7 @@ from app.models.model_desk import ModelDesk
 from app.models.models_window import ModelsWindow
 from app.models.workers import Workers
 from app.store.preferences import PreferencesStore
+from app.widgets.notices import Notices
 from engine.models.stores import Source, Store
 from tests.app.fake_engine import FakeEngine
 from tests.app.models.fake_planner import FakePlanner
@@ -53,6 +54,7 @@ class ModelRoom:
     loader: ModelLoader
     engine: FakeEngine
     words: EngineWords
+    notices: Notices
     setups: ModelSetups
     library: LibraryWatcher
     opened: list[str] = field(default_factory=list)
@@ -86,6 +88,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
     ring = keyring.get_keyring()
     keyring.set_keyring(keyring.backends.null.Keyring())
     rooms: list[ModelRoom] = []
+    parents: list[QWidget] = []
     with hub_server() as server:
 
         def make_hub():
@@ -114,7 +117,10 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             setups = ModelSetups(store)
             loader = ModelLoader(session, setups, workers.plans, ask, lambda path: opened.append(str(path)))
             words = EngineWords(map(str, ENGINE_SENTENCES))
-            desk = ModelDesk(Theme(qapp), session, store, workers, loader, words.translate)
+            theme, parent = Theme(qapp), QWidget()
+            parents.append(parent)
+            notices = Notices(theme, parent)
+            desk = ModelDesk(theme, loader, store, workers, notices, words.translate)
             room = ModelRoom(
                 desk,
                 session,
@@ -128,6 +134,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 loader,
                 engine,
                 words,
+                notices,
                 setups,
                 workers.library,
                 opened,
@@ -147,6 +154,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
     QCoreApplication.processEvents()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     rooms.clear()
+    parents.clear()
     gc.collect()
     keyring.set_keyring(ring)
     qapp.setStyleSheet("")
