@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from engine.api.facts import Device, DeviceMemory, known_memory
+from engine.api.facts import MAX_MEMORY_BYTES, Device, DeviceMemory, known_memory
 
 log = logging.getLogger("kvasir")
 
@@ -245,6 +245,16 @@ def spare_ram_bytes() -> int:
     """
     known = _ram()
     return 0 if known is None else known[1] - known[0] // RAM_LEFT_SHARE
+
+
+def available_ram_bytes() -> int:
+    """What can be had of this machine's memory now; 0 where the system does not tell."""
+    try:
+        known = known_memory(MAX_MEMORY_BYTES, psutil.virtual_memory().available)
+    except Exception as error:  # noqa: BLE001 - as above
+        _log_once(error)
+        known = None
+    return 0 if known is None else known[1]
 
 
 def _ram() -> tuple[int, int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -199,19 +198,28 @@ class ChatDesk(QObject):
 
         def write() -> None:
             try:
-                self._file_written.emit((path, self.keeper.export(path, chat_ids, unwritten)))
-            except (OSError, sqlite3.Error) as error:
-                self._file_written.emit((path, error))
+                self._file_written.emit((path, *self.keeper.export(path, chat_ids, unwritten)))
+            except Exception as error:
+                log.info("the chats can't be exported", exc_info=True)
+                self._file_written.emit((path, None, error))
 
         self._aside("chat-export", write)
 
-    def _on_file_written(self, outcome: tuple[Path, int | Exception]) -> None:
-        path, result = outcome
-        if isinstance(result, Exception):
+    def _on_file_written(self, outcome: tuple[Path, int | None, Exception | None]) -> None:
+        path, n_chats, error = outcome
+        if n_chats is None:
             sentence = self.tr("The chats could not be written to {0}. Choose another folder.").format(path)
-            self._notices.tell(Level.ERROR, sentence, str(result))
+            self._notices.tell(Level.ERROR, sentence, str(error))
+            return
+        sentence = self.tr("%Ln chat(s) exported to {0}.", "", n_chats).format(path)
+        if error is None:
+            self._notices.tell(Level.INFO, sentence)
         else:
-            self._notices.tell(Level.INFO, self.tr("%Ln chat(s) exported to {0}.", "", result).format(path))
+            sentence += " " + self.tr(
+                "The file of the chats is damaged, and what can't be read of it is missing there."
+            )
+            self._notices.tell(Level.WARNING, sentence, str(error))
+            self.keeper.check()
 
     def _aside(self, name: str, do: Callable[[], None]) -> None:
         thread = threading.Thread(target=do, name=name, daemon=True)
@@ -242,7 +250,7 @@ class ChatDesk(QObject):
 
     def _on_file_read(self, found: object) -> None:
         if isinstance(found, Imported):
-            self.keeper.add(found, self._on_imported)
+            self.keeper.add(found, partial(self._on_imported, found))
         elif isinstance(found, tuple):
             name, error = found
             sentence = {
@@ -255,14 +263,17 @@ class ChatDesk(QObject):
             }[error.problem]
             self._notices.tell(Level.WARNING, sentence.format(name), error.detail)
 
-    def _on_imported(self, counts: tuple[int, int] | None) -> None:
+    def _on_imported(self, found: Imported, counts: tuple[int, int] | None) -> None:
         if counts is None:
             return
         n_new, n_known = counts
         text = self.tr("%Ln chat(s) imported.", "", n_new)
         if n_known:
             text += " " + self.tr("%Ln chat(s) were here already.", "", n_known)
-        self._notices.tell(Level.INFO, text)
+        n_left_out = len(found.left_out) + len(found.chats) - n_new - n_known
+        if n_left_out:
+            text += " " + self.tr("%Ln part(s) of the file made no sense and were left out.", "", n_left_out)
+        self._notices.tell(Level.WARNING if n_left_out else Level.INFO, text, "\n".join(found.left_out))
 
     def _file_name(self, chat_id: str | None) -> str:
         if chat_id is None:

@@ -13,11 +13,12 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.chats.chat_session import ChatSession
 from app.chats.open_chat import OpenChat, kept_chat
-from app.store.files import Imported, add_chats, export_chats
+from app.store.files import Imported, add_chats, export_from
 from app.store.records import Changes, Chat, ChatLine, Hit, Preset, WholeChat
 from app.store.schema import FromTheFutureError
-from app.store.store import ChatStore
+from app.store.store import ChatStore, open_to_read, refuses
 from app.store.writer import ChatWriter, Job, StoreProblem, StoreProblemKind
+from engine.api.valid import valid_text
 
 SAVE_MS = 400
 """What is said is handed to the disk this long after it was said."""
@@ -50,6 +51,7 @@ class ChatKeeper(QObject):
         self._on_way: dict[str, OpenChat] = {}
         self._deleted: set[str] = set()
         self._is_closed = False
+        self._is_checked = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SAVE_MS)
@@ -94,7 +96,12 @@ class ChatKeeper(QObject):
         on_way = self._on_way.get(chat_id)
         if on_way is not None:
             return on_way.whole()
-        return self._ask(lambda store: store.load(chat_id, is_live=is_live), None)
+        whole = self._ask(lambda store: store.load(chat_id, is_live=is_live), None)
+        if whole is None:
+            listed: list[ChatLine] = self._ask(ChatStore.chats, [])
+            if any(line.id == chat_id for line in listed):
+                self.check()
+        return whole
 
     def presets(self) -> list[Preset]:
         """System prompts with names."""
@@ -110,14 +117,13 @@ class ChatKeeper(QObject):
         self.save()
         return {chat_id: chat.whole() for chat_id, chat in self._on_way.items() if chat_id not in self._deleted}
 
-    def export(self, path: Path, chat_ids: list[str] | None, unwritten: Mapping[str, WholeChat]) -> int:
-        """Write chats to a file, all by default, those that are ``unwritten`` as they are there; how many. Raises
-        OSError, sqlite3.Error. For any thread: it has a connection of its own."""
-        store = ChatStore(self._path)
-        try:
-            return export_chats(path, store, chat_ids, unwritten)
-        finally:
-            store.close()
+    def export(
+        self, path: Path, chat_ids: list[str] | None, unwritten: Mapping[str, WholeChat]
+    ) -> tuple[int, Exception | None]:
+        """Write chats to a file, all by default, those that are ``unwritten`` as they are there; how many, and why some
+        of what was said may not be among it. Raises OSError, sqlite3.Error. For any thread: it has a connection of its
+        own."""
+        return export_from(self._path, path, chat_ids, unwritten)
 
     @property
     def is_idle(self) -> bool:
@@ -127,12 +133,14 @@ class ChatKeeper(QObject):
     def ask_for_others(self, heard: Callable[[int], object]) -> None:
         """Hear a number that is another one once another window has written. Only the connection that writes can tell
         this window's words from those of others."""
-        self._write(lambda store: store.state(), heard, looks_other=False)  # type: ignore[arg-type]
+        hear = lambda state: None if state is None else heard(state)  # noqa: E731
+        self._write(ChatStore.state, hear, looks_other=False, only_reads=True)
 
     # Changes
 
     def rename(self, chat_id: str, title: str) -> None:
         """Give a chat a title that stays."""
+        title = valid_text(title)
         for chat in self._at_hand(chat_id):
             chat.head = replace(chat.head, title=title, is_named=True)
         self._write(lambda store: store.rename(chat_id, title))
@@ -159,7 +167,7 @@ class ChatKeeper(QObject):
     def add_copy(self, whole: WholeChat) -> None:
         """Put a new chat into the store that begins as another does."""
         self._on_way[whole.chat.id] = kept_chat(whole, "")
-        self._write(lambda store: store.add((whole,)))
+        self._write(lambda store: store.save(whole.chat, Changes(whole.turns)))
         self.chats_changed.emit()
 
     def add(self, imported: Imported, done: Callable[[tuple[int, int]], object]) -> None:
@@ -189,9 +197,7 @@ class ChatKeeper(QObject):
         self.save()
         if not self._writer.close():
             log.error("not everything that was said could be written to %s", self._path)
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
+        self._let_go_of_reader()
 
     # Inside
 
@@ -243,9 +249,16 @@ class ChatKeeper(QObject):
 
         self._write(save, done)
 
-    def _write(self, job: Job, done: Callable[[object], object] | None = None, *, looks_other: bool = True) -> None:
+    def _write(
+        self,
+        job: Job,
+        done: Callable[[object], object] | None = None,
+        *,
+        looks_other: bool = True,
+        only_reads: bool = False,
+    ) -> None:
         self._n_in_flight += 1
-        self._writer.do(job, lambda result: self._wrote.emit((done, result, looks_other)))
+        self._writer.do(job, lambda result: self._wrote.emit((done, result, looks_other)), only_reads=only_reads)
 
     def _on_wrote(self, outcome: tuple[Callable[[object], object] | None, object, bool]) -> None:
         done, result, looks_other = outcome
@@ -275,9 +288,8 @@ class ChatKeeper(QObject):
 
     def _on_problem(self, problem: StoreProblem) -> None:
         if problem.kind in (StoreProblemKind.DAMAGED, StoreProblemKind.EXCHANGED):
-            if self._reader is not None:
-                self._reader.close()
-                self._reader = None
+            self._is_checked = False
+            self._let_go_of_reader()
             for chat in self._at_hand():
                 # What is at hand is known better than what could be read of it.
                 chat.conversation.touch_all()
@@ -289,20 +301,28 @@ class ChatKeeper(QObject):
             return otherwise
         try:
             if self._reader is None:
-                self._reader = ChatStore(self._path)
-            return question(self._reader)
+                self._reader = open_to_read(self._path)
+            answer = question(self._reader)
+            if not self._reader.can_write:
+                # While it is open nobody else can write.
+                self._let_go_of_reader()
+            return answer
         except (FromTheFutureError, OSError) as error:
             log.info("the chats can't be read: %s", error)
         except sqlite3.Error as error:
             log.info("the chats can't be read: %s", error)
-            if self._reader is not None:
-                self._reader.close()
-                self._reader = None
-            # The writer meets the same damage, and repairs it.
-            self._writer.do(_read_everything)
+            self._let_go_of_reader()
+            if not refuses(error):
+                self.check()
         return otherwise
 
+    def check(self) -> None:
+        """Let the writer look for damage, which it repairs; once, since what it did not find it won't find."""
+        if not self._is_checked:
+            self._is_checked = True
+            self._write(ChatStore.check, only_reads=True)
 
-def _read_everything(store: ChatStore) -> None:
-    for chat in store.chats():
-        store.load(chat.id)
+    def _let_go_of_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None

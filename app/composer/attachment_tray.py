@@ -15,6 +15,10 @@ from app.widgets.elided_label import ElidedLabel
 ROOM_FOR_NAME = 90
 
 
+def _n_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
 class _Chip(QFrame):
     """One file; ``removed`` asks to leave it out."""
 
@@ -28,7 +32,7 @@ class _Chip(QFrame):
         icon.setPixmap(theme.icon("attach").pixmap(16, 16))
         self._name = ElidedLabel()
         self._name.set_line(attachment.name)
-        self._short = self._long = i18n.bytes_text(len(attachment.text.encode("utf-8", "replace")))
+        self._short = self._long = i18n.bytes_text(_n_bytes(attachment.text))
         self._size = QLabel(self._short)
         self._size.setProperty("level", "meta")
         self._remove = QToolButton()

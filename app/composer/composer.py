@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTool
 from app.composer.attachment_tray import AttachmentTray
 from app.look.theme import Theme
 from app.store.records import Attachment
+from engine.api.valid import valid_text
 
 MARGIN = 24
 MAX_SHARE = 0.4
@@ -21,6 +24,11 @@ LONG_WORD = 10_000
 twice as many."""
 
 
+MAX_PASTED = 50_000
+"""Characters that are pasted into the text; more of them, or a very long line, would hold up the window with every
+letter that is typed, and go with the message as a file."""
+
+
 class _Editor(QPlainTextEdit):
     """Plain text only; Enter sends, Shift+Enter breaks the line, Esc stops, Up in an empty one edits the last turn."""
 
@@ -28,6 +36,7 @@ class _Editor(QPlainTextEdit):
     stop_pressed = Signal()
     edit_last_pressed = Signal()
     focus_changed = Signal(bool)
+    long_text_pasted = Signal(str)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -43,9 +52,11 @@ class _Editor(QPlainTextEdit):
             self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if _has_long_word(source.text()):
-            self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
-        super().insertFromMimeData(source)
+        text = source.text()
+        if len(text) > MAX_PASTED or _has_long_word(text):
+            self.long_text_pasted.emit(text)
+        else:
+            super().insertFromMimeData(source)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, modifiers = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
@@ -121,6 +132,7 @@ class Composer(QWidget):
         self._editor.stop_pressed.connect(self._on_stop)
         self._editor.edit_last_pressed.connect(self.edit_last_requested)
         self._editor.focus_changed.connect(self._on_focus_changed)
+        self._editor.long_text_pasted.connect(self._on_long_text)
         self._send.clicked.connect(self.send)
         self._stop.clicked.connect(self._on_stop)
         theme.changed.connect(self._on_theme_changed)
@@ -129,7 +141,7 @@ class Composer(QWidget):
 
     def text(self) -> str:
         """What is typed."""
-        return self._editor.toPlainText()
+        return valid_text(self._editor.toPlainText())
 
     def set_text(self, text: str) -> None:
         """Replace what is typed, with the cursor at the end."""
@@ -297,6 +309,13 @@ class Composer(QWidget):
         self._fit_height()
         self._send.setEnabled(self.can_send())
         self.text_changed.emit(self.text())
+
+    def _on_long_text(self, text: str) -> None:
+        taken = {attachment.name for attachment in self.attachments}
+        names = (self.tr("Pasted text {0}").format(number) for number in itertools.count(1))
+        name = next(name for name in names if name not in taken)
+        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+        self._tray.set_attachments((*self.attachments, Attachment(name, text)))
 
     def _on_attachments_changed(self) -> None:
         self._send.setEnabled(self.can_send())

@@ -43,15 +43,14 @@ def read_header(path: Path) -> ModelInfo | None:
 
 def surely_fits(path: Path, settings: LoadSettings, status: EngineStatus) -> bool:
     """Whether a load clearly fits, by a guess; called in a thread, since it reads the header."""
-    import psutil
-
+    from engine.devices import available_ram_bytes
     from engine.plan.estimate import rough_bytes
 
     gpus = [one for one in (status.engine.devices if status.engine is not None else ()) if one.kind == "gpu"]
     if gpus and settings.n_gpu_layers is not GpuLayers.AUTO:
         return False
     info = read_header(path)
-    free = psutil.virtual_memory().available + sum(one.free_bytes for one in gpus)
+    free = available_ram_bytes() + sum(one.free_bytes for one in gpus)
     given_back = sum(memory.total_bytes for memory in held(status))
     return info is None or rough_bytes(info, settings) < SURE_SHARE * (free + given_back)
 
@@ -100,7 +99,7 @@ def _evident(info: ModelInfo, devices: Sequence[Device]) -> Defaults | None:
 
 def _ram() -> Device:
     """This machine's memory, as the engine would name it."""
-    import psutil
+    from engine.devices import available_ram_bytes
 
-    available = psutil.virtual_memory().available
+    available = available_ram_bytes()
     return Device("CPU", "", "cpu", "CPU", available, available)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from app.link.bridge import EngineBridge
 from app.link.status import EngineState, EngineStatus
+from engine.api.errors import internal_error
 from engine.api.messages import (
     Cancel,
     Command,
     CountTokens,
     Event,
+    Failed,
     ForgetAllChats,
     ForgetChat,
     ForgetOtherChats,
@@ -23,6 +26,8 @@ from engine.api.messages import (
     SetTierBudgets,
 )
 from engine.api.settings import LoadSettings, TierSettings
+
+log = logging.getLogger("kvasir")
 
 
 class Engine(Protocol):
@@ -49,6 +54,7 @@ class EngineSession(QObject):
     def __init__(self, engine: Engine, bridge: EngineBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
+        self._bridge = bridge
         self._heard = self._told = EngineStatus()
         self._expected: str | None = None
         self._is_noting = False
@@ -83,7 +89,7 @@ class EngineSession(QObject):
         stays."""
         self._make_way()
         request_id = self._engine.next_request_id()
-        self._engine.send(LoadModel(request_id, path, settings))
+        self._send(LoadModel(request_id, path, settings))
         self._expected = None
         self._set(self._heard.when_loading(request_id, path))
         return request_id
@@ -99,7 +105,7 @@ class EngineSession(QObject):
 
     def generate(self, request: Generate) -> None:
         """Ask for an answer; ``request.request_id`` comes from ``next_request_id``."""
-        self._engine.send(request)
+        self._send(request)
         self._set(self._heard.when_answering(request.request_id))
 
     def next_request_id(self) -> int:
@@ -109,39 +115,50 @@ class EngineSession(QObject):
     def stop(self) -> None:
         """Stop the answer under way; it ends with Finished."""
         if self._heard.answer_request is not None:
-            self._engine.send(Cancel(self._heard.answer_request))
+            self._send(Cancel(self._heard.answer_request))
 
     def restore(self, request: RestoreChat) -> None:
         """Have a chat in the context; where nothing is evaluated, nobody is kept waiting and the status stays."""
-        self._engine.send(request)
+        self._send(request)
         if request.evaluate:
             self._set(self._heard.when_answering(request.request_id))
 
     def cancel(self, request_id: int) -> None:
         """A request is not wanted any more."""
-        self._engine.send(Cancel(request_id))
+        self._send(Cancel(request_id))
 
     def count_tokens(self, messages: tuple[Message, ...], draft: str) -> int:
         """Ask for the size of a draft; the id that TokensCounted will carry."""
         request_id = self._engine.next_request_id()
-        self._engine.send(CountTokens(request_id, messages, draft))
+        self._send(CountTokens(request_id, messages, draft))
         return request_id
 
     def forget_chat(self, chat_id: str) -> None:
         """Free the cells of a chat that nobody will go on with."""
-        self._engine.send(ForgetChat(chat_id))
+        self._send(ForgetChat(chat_id))
 
     def forget_other_chats(self, chat_ids: tuple[str, ...]) -> None:
         """Delete what is kept of all chats but these."""
-        self._engine.send(ForgetOtherChats(chat_ids))
+        self._send(ForgetOtherChats(chat_ids))
 
     def forget_all_chats(self) -> None:
         """Free all cells and delete every chat's kept cache; the texts stay."""
-        self._engine.send(ForgetAllChats())
+        self._send(ForgetAllChats())
 
     def set_tier_budgets(self, budgets: TierSettings) -> None:
         """Keep the caches of chats within these budgets from now on."""
-        self._engine.send(SetTierBudgets(budgets))
+        self._send(SetTierBudgets(budgets))
+
+    def _send(self, command: Command) -> None:
+        """A request that can't be sent has failed, and its chat is free again."""
+        try:
+            self._engine.send(command)
+        except Exception as error:
+            request_id = getattr(command, "request_id", None)
+            log.exception("%s could not be sent", type(command).__name__)
+            if request_id is not None and not isinstance(command, Cancel):
+                mistake = internal_error(error)
+                self._bridge.post(Failed(request_id, mistake.code, mistake.message, mistake.detail))
 
     def _set(self, heard: EngineStatus) -> None:
         self._heard = heard

@@ -8,6 +8,8 @@ from app.look.foreign_text import elided, visible
 
 _ENCODED = QUrl.ComponentFormattingOption.FullyEncoded
 _ACE = "xn--"
+LONGEST_ADDRESS = 72
+"""Characters that fit beside the buttons of a notice, which does not break within an address."""
 
 
 class Link:
@@ -15,7 +17,7 @@ class Link:
 
     def __init__(self, address: str) -> None:
         self.url = QUrl(address)
-        self.address = elided(visible(self._encoded() or address, kept=""))
+        self.address = elided(visible(self._encoded() or address, kept=""), LONGEST_ADDRESS)
 
     @property
     def target(self) -> str:

@@ -132,10 +132,10 @@ class FirstRun(QObject):
 
 def free_memory(engine: EngineReady | None) -> tuple[int, int]:
     """Bytes that the GPUs have free together, as they were when the engine started, and the RAM that is free now."""
-    import psutil
+    from engine.devices import available_ram_bytes
 
     devices = engine.devices if engine is not None else ()
-    return sum(one.free_bytes for one in devices if one.kind == "gpu"), psutil.virtual_memory().available
+    return sum(one.free_bytes for one in devices if one.kind == "gpu"), available_ram_bytes()
 
 
 def has_starter() -> bool:

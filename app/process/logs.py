@@ -40,7 +40,9 @@ def prepare_logs(folder: Path) -> Path:
         _add(logger, logging.StreamHandler(sys.stderr))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handler = _WindowLog(folder / "window.log", maxBytes=APP_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        handler = _WindowLog(
+            folder / "window.log", maxBytes=APP_LOG_BYTES, backupCount=1, encoding="utf-8", errors="replace", delay=True
+        )
     except OSError:
         return engine_log
     _add(logger, handler)

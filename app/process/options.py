@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from engine import __version__
+from engine.api.valid import valid_text
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def parse(arguments: list[str]) -> Options:
     if model is not None and not model.is_file():
         parser.exit(1, f"kvasir: there is no file {model}. Give --model the path of a GGUF file.\n")
     model = model.absolute() if model is not None else None
-    return Options(model, found.data_dir, found.screenshot, tuple(found.send), found.export)
+    return Options(model, found.data_dir, found.screenshot, tuple(map(valid_text, found.send)), found.export)
 
 
 @dataclass(frozen=True)

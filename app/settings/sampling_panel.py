@@ -20,6 +20,7 @@ from app.settings.prompt_menu import PromptMenu
 from app.store.preferences import MAX_SYSTEM_PROMPT
 from app.store.records import Preset
 from engine.api.settings import PolicySettings, SamplingSettings
+from engine.api.valid import valid_text
 
 TYPING_MS = 400
 """A system prompt is remembered once its typing pauses."""
@@ -96,7 +97,7 @@ class SamplingPanel(QScrollArea):
     @property
     def system_prompt(self) -> str:
         """The text as it stands in the field."""
-        return self._system.toPlainText()[:MAX_SYSTEM_PROMPT]
+        return valid_text(self._system.toPlainText()[:MAX_SYSTEM_PROMPT])
 
     def flush(self) -> None:
         """Tell now of what was typed just before."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.store.records import Attachment
+from engine.api.valid import valid_text
 
 MAX_FILE_BYTES = 50_000_000
 MAX_CHARACTERS = 2_000_000
@@ -50,12 +51,12 @@ def read_attachment(path: Path) -> Attachment:
     except OSError as error:
         raise AttachmentRefusedError(AttachmentProblem.UNREADABLE, path.name, str(error)) from error
     text = _pdf_text(path) if raw[:1024].lstrip().startswith(b"%PDF-") else _decoded(raw, path.name)
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip("\n")
+    text = valid_text(text).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip("\n")
     if not text.strip():
         raise AttachmentRefusedError(AttachmentProblem.EMPTY, path.name)
     if len(text) > MAX_CHARACTERS:
         raise AttachmentRefusedError(AttachmentProblem.TOO_LARGE, path.name)
-    return Attachment(path.name, text)
+    return Attachment(valid_text(path.name), text)
 
 
 def _decoded(raw: bytes, name: str) -> str:
@@ -84,7 +85,7 @@ def _is_chinese(text: str) -> bool:
 
 def _pdf_text(path: Path) -> str:
     from pypdf import PdfReader
-    from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
+    from pypdf.errors import DependencyError, FileNotDecryptedError
 
     # It reports every oddity of a file as a warning; none of them helps a person.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -102,8 +103,10 @@ def _pdf_text(path: Path) -> str:
                     raise AttachmentRefusedError(AttachmentProblem.TOO_LARGE, path.name)
     except (FileNotDecryptedError, DependencyError) as error:
         raise AttachmentRefusedError(AttachmentProblem.LOCKED_PDF, path.name, str(error)) from error
-    # A damaged file can break its reader in any way.
-    except (PyPdfError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError, LookupError, AssertionError, NotImplementedError) as error:  # fmt: skip  # noqa: E501
+    except AttachmentRefusedError:
+        raise
+    except Exception as error:
+        # A damaged file can break its reader in any way.
         raise AttachmentRefusedError(AttachmentProblem.DAMAGED_PDF, path.name, repr(error)) from error
     text = "\n\n".join(texts)
     if not text.strip():

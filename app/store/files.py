@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import json
+import logging
 import re
 import sqlite3
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +22,11 @@ from app.store.json_format import FormatError
 from app.store.markdown_format import from_markdown, to_markdown
 from app.store.other_formats import chatgpt_chats, is_webui, webui_chats, webui_records
 from app.store.records import Preset, WholeChat
+from app.store.salvage import is_damage, readable, readable_presets
 from app.store.schema import FromTheFutureError
-from app.store.store import DATABASE, ChatStore
+from app.store.store import DATABASE, ChatStore, open_to_read
+from engine.api.valid import valid_text
+from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole
 
 MAX_FILE_BYTES = 2_000_000_000
@@ -35,6 +40,8 @@ MAX_TINY_BYTES = 10_000_000
 PIECE_BYTES = 1_000_000
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Those that can be unpacked in pieces of a size that is known before."""
+
+log = logging.getLogger("kvasir")
 
 
 class ImportProblem(StrEnum):
@@ -57,11 +64,12 @@ class ImportRefusedError(Exception):
 
 @dataclass(frozen=True)
 class Imported:
-    """What a file holds; ``kind`` names its format."""
+    """What a file holds; ``kind`` names its format. ``left_out`` says, for the log, what of it made no sense."""
 
     kind: str
     chats: tuple[WholeChat, ...]
     presets: tuple[Preset, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def export_chats(
@@ -75,28 +83,72 @@ def export_chats(
     OSError, sqlite3.Error."""
     known = unwritten or {}
     ids = list(dict.fromkeys([*(chat.id for chat in store.chats()), *known]) if chat_ids is None else chat_ids)
-    n_chats = 0
+    chats = (known.get(chat_id) or store.load(chat_id) for chat_id in ids)
+    return _write_chats(path, chats, store.presets() if chat_ids is None else ())
+
+
+def export_from(
+    database: Path,
+    path: Path,
+    chat_ids: Iterable[str] | None = None,
+    unwritten: Mapping[str, WholeChat] | None = None,
+) -> tuple[int, Exception | None]:
+    """Write chats out of a database as ``export_chats`` does, or as much of them as can be read if it is damaged: how
+    many, and the damage. Raises FromTheFutureError, OSError, sqlite3.Error."""
+    try:
+        with contextlib.closing(open_to_read(database)) as store:
+            return export_chats(path, store, chat_ids, unwritten), None
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        damage = error
+    known = dict(unwritten or {})
+    wanted = None if chat_ids is None else set(chat_ids)
 
     def chats() -> Iterator[WholeChat]:
+        with tempfile.TemporaryDirectory() as folder:
+            for chat, turns in readable(database, Path(folder, DATABASE)):
+                if wanted is None or chat.id in wanted:
+                    yield known.pop(chat.id, WholeChat(chat, tuple(turns)))
+        yield from (whole for whole in known.values() if wanted is None or whole.chat.id in wanted)
+
+    return _write_chats(path, chats(), readable_presets(database) if wanted is None else ()), damage
+
+
+def _write_chats(path: Path, chats: Iterable[WholeChat | None], presets: Iterable[Preset]) -> int:
+    n_chats = 0
+
+    def counted() -> Iterator[WholeChat]:
         nonlocal n_chats
-        for chat_id in ids:
-            if (whole := known.get(chat_id) or store.load(chat_id)) is not None:
+        for whole in chats:
+            if whole is not None:
                 n_chats += 1
                 yield whole
 
     if path.suffix.lower() in (".md", ".markdown"):
-        _write(path, ("\n".join(map(to_markdown, chats())),))
+        _write(path, ("\n".join(map(to_markdown, counted())),))
     else:
-        _write(path, json_format.pieces(chats(), store.presets() if chat_ids is None else ()))
+        _write(path, json_format.pieces(counted(), presets))
     return n_chats
 
 
 def _write(path: Path, pieces: Iterable[str]) -> None:
-    write_whole(path, (piece.encode("utf-8", "replace") for piece in pieces), is_synced=True)
+    write_whole(path, (valid_text(piece).encode() for piece in pieces), is_synced=True)
 
 
 def read_chats(path: Path) -> Imported:
-    """The chats in a file of Kvasir, ChatGPT or llama.cpp's WebUI, or in a Markdown file; raises ImportRefusedError."""
+    """The chats in a file of Kvasir, ChatGPT or llama.cpp's WebUI, or in a Markdown file; raises ImportRefusedError and
+    nothing else, whatever is in the file."""
+    try:
+        return _read_chats(path)
+    except ImportRefusedError:
+        raise
+    except Exception as error:
+        log.exception("a file of chats can't be read")
+        raise ImportRefusedError(ImportProblem.UNREADABLE, repr(error)) from error
+
+
+def _read_chats(path: Path) -> Imported:
     try:
         if path.exists() and not path.is_file():
             # Reading from a pipe or a device may never end.
@@ -109,12 +161,12 @@ def read_chats(path: Path) -> Imported:
             text = _decoded(_read(file, MAX_FILE_BYTES))
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise ImportRefusedError(ImportProblem.UNREADABLE, str(error)) from error
-    return _from_text(text, path.name)
+    return _from_text(text, valid_text(path.name))
 
 
 def add_chats(store: ChatStore, imported: Imported) -> tuple[int, int]:
-    """Put chats into the store: how many are new, and how many were left out since they are there, unchanged. One that
-    differs from the one with its id becomes a chat of its own."""
+    """Put chats into the store: how many are new, and how many were left out since they are there, unchanged; any more
+    can't be kept. One that differs from the one with its id becomes a chat of its own."""
     visible = {chat.id for chat in store.chats()}
     new: dict[str, WholeChat] = {}
     n_left_out = n_restored = 0
@@ -133,10 +185,10 @@ def add_chats(store: ChatStore, imported: Imported) -> tuple[int, int]:
                 n_left_out += not is_back
                 break
             chat_id = f"{whole.chat.id}-{number}"
-    store.add(new.values())
+    n_new = store.add(new.values())
     for preset in imported.presets:
         store.save_preset(preset)
-    return len(new) + n_restored, n_left_out
+    return n_new + n_restored, n_left_out
 
 
 def _is_same(kept: WholeChat, other: WholeChat) -> bool:
@@ -154,19 +206,19 @@ def export_folder(data: Path, path: Path) -> int:
         if not database.is_file():
             _write(path, json_format.pieces(()))
             return 0
-        store = ChatStore(database)
-        try:
-            export_chats(path, store)
-        finally:
-            store.close()
+        _, damage = export_from(database, path)
     except (OSError, sqlite3.Error, FromTheFutureError) as error:
         terminal.say(f"kvasir: the chats can't be written to {path}: {error}.")
+        return 1
+    if damage is not None:
+        terminal.say(f"kvasir: {database} is damaged ({damage}); what can be read of it is in {path}.")
         return 1
     return 0
 
 
 def _from_zip(path: Path) -> Imported:
     chats: list[WholeChat] = []
+    left_out: list[str] = []
     kind = ""
     with zipfile.ZipFile(path) as archive:
         if len(archive.infolist()) > MAX_MEMBERS:
@@ -180,12 +232,17 @@ def _from_zip(path: Path) -> Imported:
             n_left -= len(raw)
             text = _decoded(raw)
             del raw
-            found = _from_text(text, Path(member.filename).name)
+            try:
+                found = _from_text(text, Path(member.filename).name)
+            except ImportRefusedError as error:
+                left_out.append(f"{member.filename!r:.200}: {error.detail}")
+                continue
             kind = found.kind
             chats += found.chats
+            left_out += found.left_out
     if not chats:
-        raise ImportRefusedError(ImportProblem.UNKNOWN_FORMAT, "no chats in the archive")
-    return Imported(kind, tuple(chats))
+        raise ImportRefusedError(ImportProblem.UNKNOWN_FORMAT, "; ".join(left_out)[:1000] or "no chats in the archive")
+    return Imported(kind, tuple(chats), left_out=tuple(left_out))
 
 
 def _holds_chats(member: str) -> bool:
@@ -223,8 +280,8 @@ def _decoded(raw: bytearray) -> str:
 
 def _from_text(text: str, name: str) -> Imported:
     try:
-        plain = json.loads(text)
-    except (ValueError, RecursionError):
+        plain = read_json(text)
+    except ValueError:
         return _from_lines(text, name)
     try:
         return _from_json(plain)
@@ -237,29 +294,35 @@ def _from_text(text: str, name: str) -> Imported:
 
 def _from_json(plain: Any) -> Imported:
     if json_format.is_ours(plain):
-        chats, presets = json_format.chats_of(plain)
-        return Imported("kvasir", tuple(chats), tuple(presets))
-    if is_webui(plain):
-        return Imported("webui", tuple(webui_chats([plain])))
-    if isinstance(plain, list) and any(map(is_webui, plain)):
-        return Imported("webui", tuple(webui_chats(plain)))
-    if isinstance(plain, dict) and "mapping" in plain:
-        return Imported("chatgpt", tuple(chatgpt_chats([plain])))
-    if isinstance(plain, list):
-        return Imported("chatgpt", tuple(chatgpt_chats(plain)))
+        chats, presets, left_out = json_format.chats_of(plain)
+        return Imported("kvasir", tuple(chats), tuple(presets), tuple(left_out))
+    several = plain if isinstance(plain, list) else [plain]
+    if any(map(is_webui, several)):
+        chats, left_out = webui_chats(several)
+        return Imported("webui", tuple(chats), left_out=tuple(left_out))
+    if isinstance(plain, list) or (isinstance(plain, dict) and "mapping" in plain):
+        chats, left_out = chatgpt_chats(several)
+        return Imported("chatgpt", tuple(chats), left_out=tuple(left_out))
     raise FormatError("none of the known formats")
 
 
 def _from_lines(text: str, name: str) -> Imported:
     """JSON Lines or Markdown."""
-    try:
-        sessions = webui_records(json.loads(line[0]) for line in re.finditer(r"\S.*", text))
-    except (ValueError, RecursionError):
-        sessions = []
+    unreadable: list[str] = []
+    sessions = webui_records(_json_lines(text, unreadable))
     if sessions:
-        return Imported("webui", tuple(webui_chats(sessions)))
+        chats, left_out = webui_chats(sessions)
+        return Imported("webui", tuple(chats), left_out=(*unreadable, *left_out))
     if name.lower().endswith((".md", ".markdown", ".txt")):
         whole = from_markdown(text, f"markdown-{name}")
         if whole is not None:
             return Imported("markdown", (whole,))
     raise ImportRefusedError(ImportProblem.UNKNOWN_FORMAT, "neither JSON nor a chat in Markdown")
+
+
+def _json_lines(text: str, unreadable: list[str]) -> Iterator[Any]:
+    for line in re.finditer(r"\S.*", text):
+        try:
+            yield read_json(line[0])
+        except ValueError as error:
+            unreadable.append(str(error))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from app.store.records import Turn
+from app.store.records import MAX_TURN_ID, Turn
 
 
 def healed(turns: Iterable[Turn]) -> list[Turn]:
@@ -28,6 +28,20 @@ def healed(turns: Iterable[Turn]) -> list[Turn]:
         turn if turn.is_chosen == (chosen[turn.parent] == turn.id) else replace(turn, is_chosen=not turn.is_chosen)
         for turn in result
     ]
+
+
+def with_sound_ids(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns as they are if each has an id of its own, and all can be kept, and else numbered in their order."""
+    can_be_kept = all(0 <= one < MAX_TURN_ID for turn in turns for one in (turn.id, turn.parent or 0))
+    if can_be_kept and len({turn.id for turn in turns}) == len(turns):
+        return tuple(turns)
+    numbers: dict[int | None, int] = {}
+    result: list[Turn] = []
+    for number, turn in enumerate(turns, 1):
+        parent = None if turn.parent is None else numbers.get(turn.parent, number - 1 or None)
+        result.append(replace(turn, id=number, parent=parent))
+        numbers[turn.id] = number
+    return tuple(result)
 
 
 def chosen_path(turns: Iterable[Turn]) -> list[Turn]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal, cast
 
 from app.store.history import chosen_path
-from app.store.records import Chat, ChatSettings, Turn, WholeChat, now
+from app.store.records import MAX_TITLE, Chat, ChatSettings, Turn, WholeChat, now
 from app.store.titles import title_of
 from engine.api.messages import Message
 
@@ -58,7 +58,7 @@ def from_markdown(text: str, chat_id: str, first_id: int = 1) -> WholeChat | Non
             turns.append(_turn(first_id + len(turns), role, body, turns[-1].id if turns else None, moment))
     if not turns:
         return None
-    title = title or title_of(turns[0].message.text)
+    title = title[:MAX_TITLE] or title_of(turns[0].message.text)
     return WholeChat(Chat(chat_id, title, is_named=True, settings=ChatSettings(system)), tuple(turns))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -28,17 +28,33 @@ class _Node:
     attachments: tuple[Attachment, ...] = ()
 
 
-def chatgpt_chats(plain: list[Any]) -> list[WholeChat]:
-    """The conversations of a ``conversations.json``; raises FormatError if there is none."""
-    chats = [_chatgpt_chat(one) for one in plain if isinstance(one, dict) and isinstance(one.get("mapping"), dict)]
+def chatgpt_chats(plain: list[Any]) -> tuple[list[WholeChat], list[str]]:
+    """The conversations of a ``conversations.json``, and what had to be left out of them; raises FormatError if there
+    is none."""
+    has_mapping = lambda one: isinstance(one, dict) and isinstance(one.get("mapping"), dict)  # noqa: E731
+    return _each(plain, has_mapping, _chatgpt_chat)
+
+
+def _each(
+    several: Iterable[Any], makes_sense: Callable[[Any], bool], chat_of: Callable[[Any], WholeChat]
+) -> tuple[list[WholeChat], list[str]]:
+    chats: list[WholeChat] = []
+    left_out: list[str] = []
+    for number, one in enumerate(several, 1):
+        try:
+            if not makes_sense(one):
+                raise FormatError("no conversation")
+            chats.append(chat_of(one))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            left_out.append(f"{number}: {error!r:.200}")
     if not chats:
-        raise FormatError("no conversation with a mapping")
-    return chats
+        raise FormatError("; ".join(left_out)[:1000] or "no conversation")
+    return chats, left_out
 
 
 def _chatgpt_chat(plain: dict[str, Any]) -> WholeChat:
     nodes = [node for key, value in plain["mapping"].items() if (node := _chatgpt_node(key, value)) is not None]
-    key = plain.get("conversation_id") or plain.get("id") or ""
+    key = _key(plain.get("conversation_id")) or _key(plain.get("id"))
     times = (plain.get("create_time"), plain.get("update_time"))
     return _chat(f"chatgpt-{key}", _line(plain.get("title")), times, nodes, plain.get("current_node"))
 
@@ -93,19 +109,16 @@ def webui_records(lines: Iterable[Any]) -> list[dict[str, Any]]:
     return sessions
 
 
-def webui_chats(plain: Iterable[Any]) -> list[WholeChat]:
-    """The WebUI's conversations; raises FormatError if there is none."""
-    chats = [_webui_chat(one) for one in plain if is_webui(one)]
-    if not chats:
-        raise FormatError("no conversation with messages")
-    return chats
+def webui_chats(plain: Iterable[Any]) -> tuple[list[WholeChat], list[str]]:
+    """The WebUI's conversations, and what had to be left out of them; raises FormatError if there is none."""
+    return _each(plain, is_webui, _webui_chat)
 
 
 def _webui_chat(plain: dict[str, Any]) -> WholeChat:
     conv = plain["conv"]
     nodes = [_webui_node(one) for one in plain["messages"] if isinstance(one, dict)]
     times = (min((node.order for node in nodes if node.order), default=None), conv.get("lastModified"))
-    chat = _chat(f"webui-{conv.get('id', '')}", _line(conv.get("name")), times, nodes, conv.get("currNode"))
+    chat = _chat(f"webui-{_key(conv.get('id'))}", _line(conv.get("name")), times, nodes, conv.get("currNode"))
     return WholeChat(Chat(**{**vars(chat.chat), "is_pinned": conv.get("pinned") is True}), chat.turns)
 
 
@@ -115,8 +128,8 @@ def _webui_node(message: dict[str, Any]) -> _Node:
     reasoning = message.get("reasoningContent") or message.get("thinking")
     # Older versions count messages by numbers, newer ones by texts; -1 is the parent of none.
     return _Node(
-        key=str(message.get("id")),
-        parent=None if parent in (None, -1) else str(parent),
+        key=_key(message.get("id")),
+        parent=None if parent in (None, -1) else _key(parent),
         role=role if role in ("user", "assistant", "system") else "",
         text=_body(message.get("content")),
         order=seconds(message.get("timestamp")) or 0.0,
@@ -135,7 +148,7 @@ def _chat(chat_id: str, title: str, times: tuple[Any, Any], nodes: list[_Node], 
     """A chat of nodes in any order. What is not user's or assistant's passes its place on; system texts become the
     system prompt. ``current`` is the last node of the version that was shown."""
     by_key = {node.key: node for node in nodes}
-    shown = set(_ancestors(by_key, str(current))) if current is not None else set()
+    shown = set(_ancestors(by_key, _key(current)))
     system = "\n\n".join(node.text for node in nodes if node.role == "system" and node.text.strip())
     numbers: dict[str, int] = {}
     turns: list[Turn] = []
@@ -196,6 +209,10 @@ def _parents_first(by_key: dict[str, _Node]) -> list[_Node]:
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _key(value: Any) -> str:
+    return str(value)[:MAX_TITLE] if isinstance(value, str | int) else ""
 
 
 def _body(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,16 @@ from typing import Any
 
 from app.store.kept_values import MAX_KEPT, with_changes, with_newest, without
 from app.store.setup import Setup, setup_as_json, setup_from_json
-from engine.api.settings import PolicySettings, SamplingSettings, TierSettings, from_mapping, to_mapping
+from engine.api.settings import (
+    PolicySettings,
+    SamplingSettings,
+    TierSettings,
+    from_mapping,
+    is_finite_number,
+    to_mapping,
+)
+from engine.api.valid import valid_text
+from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole
 
 FORMAT_VERSION = 1
@@ -169,20 +177,20 @@ class PreferencesStore:
         """What the file holds now: another window may have changed other things in it."""
         try:
             with self._path.open("rb") as file:
-                content = json.loads(file.read(MAX_FILE_BYTES))
+                content = read_json(file.read(MAX_FILE_BYTES))
             return _Reader().preferences(content) if content["version"] == FORMAT_VERSION else otherwise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return otherwise
 
     def _understand(self, raw: bytes) -> Preferences:
         try:
             if len(raw) > MAX_FILE_BYTES:
                 raise ValueError("the file is larger than any preferences file")
-            content = json.loads(raw.decode("utf-8"))
+            content = read_json(raw)
             version = content["version"]
             if not isinstance(version, int) or isinstance(version, bool) or version < 1:
                 raise ValueError(f"version {version!r:.40}")
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             self._put_aside(ProblemKind.DAMAGED, str(error)[:500])
             return Preferences()
         if version > FORMAT_VERSION:
@@ -216,8 +224,9 @@ class PreferencesStore:
         text = json.dumps(_as_json(preferences), indent=2, ensure_ascii=False) + "\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path, [text.encode()])
-        except (OSError, UnicodeEncodeError) as error:
+            # A path may have bytes that are no text.
+            write_whole(self._path, [valid_text(text).encode()])
+        except OSError as error:
             self._tell(Problem(ProblemKind.NOT_SAVED, self._path, detail=str(error)))
 
     def _tell(self, problem: Problem) -> None:
@@ -342,7 +351,7 @@ class _Reader:
 
     def _scale(self, section: Mapping[str, Any], default: float) -> float:
         value = section.get("text_scale", default)
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if is_finite_number(value):
             return min(2.0, max(0.8, float(value)))
         self._refuse("text_scale", value)
         return default
@@ -375,5 +384,5 @@ class _Reader:
 
 
 def _is_clean(text: str) -> bool:
-    """Neither NUL, which no path or prompt may hold, nor half a surrogate pair, which can't be written again."""
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    """Without NUL, which no path or prompt may hold."""
+    return "\0" not in text

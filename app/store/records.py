@@ -12,8 +12,13 @@ from engine.api.messages import FinishReason, GenerationStats, Message
 from engine.api.settings import PolicySettings, SamplingSettings
 
 MAX_TITLE = 200
+"""Characters of a title that a person gives, and that a list shows."""
 MAX_TEXT = 20_000_000
-"""Characters of one message; more is no chat."""
+"""Characters of one message in another program's file; more is no chat."""
+MAX_TURN_ID = 2**62 + 2**61
+"""Ids that come in are below this."""
+MAX_LATER_ID = MAX_TURN_ID + 2**60
+"""Those of the turns that are said after them are below this, and the database holds them."""
 
 
 def now() -> datetime:

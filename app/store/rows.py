@@ -1,19 +1,22 @@
-"""Between records and the rows of the database."""
+"""Between records and the rows of the database, whose columns may hold anything once a bit of the file has flipped."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
-from app.store.records import Attachment, Chat, ChatLine, ChatSettings, Turn, composed
+from app.store.records import MAX_LATER_ID, MAX_TITLE, Attachment, Chat, ChatLine, ChatSettings, Turn, composed
+from app.store.schema import DamagedError
 from app.store.token_ids import are_foreign, pack, unpack
 from app.transcript.turns import TurnState
 from engine.api.messages import FinishReason, GenerationStats, Message
 from engine.api.settings import PolicySettings, SamplingSettings, from_mapping, to_mapping
+from engine.api.valid import valid_text
+from engine.disk.foreign_json import read_json
 
 LINE = "id, title, is_pinned, changed"
 CHAT = "id, title, is_named, is_pinned, created, changed, settings, draft"
@@ -22,53 +25,77 @@ MAX_COUNT = 2**53
 """Beyond any number that an answer has, and below what a number of Qt holds."""
 Role = Literal["system", "user", "assistant"]
 ROLES = ("system", "user", "assistant")
+Row = sqlite3.Row | Mapping[str, Any]
 
 
-def line_of(row: sqlite3.Row) -> ChatLine:
+def text_of(value: object) -> str:
+    """The text of a column."""
+    if isinstance(value, str):
+        return value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else "" if value is None else str(value)
+
+
+def chat_id_of(value: object) -> str:
+    """The id of a chat, which can be asked for; raises DamagedError."""
+    if not isinstance(value, str) or not value:
+        raise DamagedError(f"the id {value!r:.80} of a chat")
+    return value
+
+
+def turn_id_of(value: object) -> int:
+    """The id of a message; raises DamagedError."""
+    if not isinstance(value, int) or not 0 <= value < MAX_LATER_ID:
+        raise DamagedError(f"the id {value!r:.80} of a message")
+    return value
+
+
+def line_of(row: Iterable[Any]) -> ChatLine:
     """The line in a row of the columns LINE."""
     chat_id, title, is_pinned, changed = row
-    return ChatLine(chat_id, title, bool(is_pinned), moment_of(changed))
+    return ChatLine(chat_id_of(chat_id), text_of(title)[:MAX_TITLE], bool(is_pinned), moment_of(changed))
 
 
-def chat_of(row: sqlite3.Row) -> Chat:
+def chat_of(row: Row) -> Chat:
     """The chat in a row of the columns CHAT."""
     return Chat(
-        id=row["id"],
-        title=row["title"],
+        id=chat_id_of(row["id"]),
+        title=text_of(row["title"]),
         is_named=bool(row["is_named"]),
         is_pinned=bool(row["is_pinned"]),
         created=moment_of(row["created"]),
         changed=moment_of(row["changed"]),
         settings=settings_of(_object(row["settings"])),
-        draft=row["draft"],
+        draft=text_of(row["draft"]),
     )
 
 
 def chat_values(chat: Chat) -> tuple[Any, ...]:
     """The values for the columns CHAT."""
-    settings = json.dumps(settings_mapping(chat.settings), ensure_ascii=False)
+    settings = valid_text(json.dumps(settings_mapping(chat.settings), ensure_ascii=False))
     created, changed = chat.created.timestamp(), chat.changed.timestamp()
-    title, draft = clean(chat.title), clean(chat.draft)
-    return (chat.id, title, int(chat.is_named), int(chat.is_pinned), created, changed, clean(settings), draft)
+    title, draft = valid_text(chat.title), valid_text(chat.draft)
+    return (chat.id, title, int(chat.is_named), int(chat.is_pinned), created, changed, settings, draft)
 
 
-def turn_of(row: sqlite3.Row, *, is_live: bool = False) -> Turn:
+def turn_of(row: Row, *, is_live: bool = False) -> Turn:
     """The turn in a row of the columns TURN. What makes no sense in a field is left out, the text never. With
     ``is_live`` an answer may be being written at this moment."""
-    attachments = attachments_of(_list(row["attachments"]))
+    attachments = _attachments(row["attachments"])
     role = cast("Role", row["role"] if row["role"] in ROLES else "user")
-    typed = row["text"]
+    typed = text_of(row["text"])
     text = composed(attachments, typed) if attachments else typed
+    packed = row["token_ids"] if isinstance(row["token_ids"], bytes) else None
+    ids = unpack(packed)
     return Turn(
-        id=row["id"],
-        message=Message(role, text, row["reasoning"], unpack(row["token_ids"]), are_foreign(row["token_ids"])),
+        id=turn_id_of(row["id"]),
+        message=Message(role, text, text_of(row["reasoning"]), ids, ids is not None and are_foreign(packed)),
         state=state_of(row["state"], is_live=is_live),
         reason=reason_of(row["reason"]),
         stats=stats_of(_object(row["stats"])),
         moment=moment_of(row["created"]),
-        parent=row["parent"],
+        parent=row["parent"] if isinstance(row["parent"], int) else None,
         is_chosen=bool(row["is_chosen"]),
-        model=row["model"],
+        model=text_of(row["model"]),
         attachments=attachments,
         typed=typed if attachments else "",
     )
@@ -78,16 +105,18 @@ def turn_values(turn: Turn) -> tuple[Any, ...]:
     """The values for the columns TURN."""
     message = turn.message
     stats = json.dumps(dataclasses.asdict(turn.stats)) if turn.stats is not None else None
-    attachments = json.dumps([dataclasses.asdict(one) for one in turn.attachments]) if turn.attachments else None
+    attachments = None
+    if turn.attachments:
+        attachments = json.dumps([{"name": valid_text(a.name), "text": valid_text(a.text)} for a in turn.attachments])
     return (
         turn.id,
         turn.parent,
         int(turn.is_chosen),
         message.role,
-        clean(turn.own_text),
-        clean(message.reasoning),
+        valid_text(turn.own_text),
+        valid_text(message.reasoning),
         pack(message.token_ids, are_foreign=message.has_foreign_ids),
-        clean(turn.model),
+        valid_text(turn.model),
         turn.state.value,
         turn.reason.value if turn.reason is not None else None,
         stats,
@@ -96,9 +125,9 @@ def turn_values(turn: Turn) -> tuple[Any, ...]:
     )
 
 
-def searched_text(text: str, attachments: str | None) -> str:
+def searched_text(text: object, attachments: object) -> str:
     """What a search finds of a message, from its columns."""
-    return "\n".join([text, *(f"{one.name}\n{one.text}" for one in attachments_of(_list(attachments)))])
+    return "\n".join([text_of(text), *(f"{one.name}\n{one.text}" for one in _attachments(attachments))])
 
 
 def settings_mapping(settings: ChatSettings) -> dict[str, Any]:
@@ -153,31 +182,28 @@ def reason_of(word: object) -> FinishReason | None:
     return next((reason for reason in FinishReason if reason.value == word), None)
 
 
-def moment_of(seconds: float) -> datetime:
+def moment_of(seconds: object) -> datetime:
     """The moment this many seconds after 1970; the year 1970 for what is no moment."""
     try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(seconds, UTC)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, OSError):
         return datetime.fromtimestamp(0, UTC)
 
 
-def clean(text: str) -> str:
-    """Without half a surrogate pair, which can't be written."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _object(text: str | None) -> dict[str, Any]:
+def _attachments(column: object) -> tuple[Attachment, ...]:
+    """What a column holds; one that is no JSON any more is an attachment as it is, since a person may need its text."""
+    text = text_of(column)
     plain = _json(text)
+    return attachments_of(plain) if isinstance(plain, list) else (Attachment("", text),) if text else ()
+
+
+def _object(column: object) -> dict[str, Any]:
+    plain = _json(text_of(column))
     return plain if isinstance(plain, dict) else {}
 
 
-def _list(text: str | None) -> list[Any]:
-    plain = _json(text)
-    return plain if isinstance(plain, list) else []
-
-
-def _json(text: str | None) -> Any:
+def _json(text: str) -> Any:
     try:
-        return json.loads(text) if text else None
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except ValueError:
         return None

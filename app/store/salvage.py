@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.store.records import Changes, Chat, Preset, Turn
-from app.store.rows import CHAT, TURN, chat_of, turn_of
-from app.store.schema import SERIAL_BITS
-from app.store.store import ChatStore
+from app.store.records import MAX_LATER_ID, Changes, Chat, Preset, Turn
+from app.store.rows import CHAT, TURN, chat_of, text_of, turn_of
+from app.store.schema import SERIAL_BITS, DamagedError
+from app.store.store import ChatStore, connect
 
 MAX_CHATS = 2**20
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError, OverflowError)
@@ -35,7 +35,7 @@ def is_damage(error: sqlite3.Error) -> bool:
     """Whether an error means that the file itself makes no sense, which trying again won't heal."""
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & 0xFF if code is not None else None
-    return primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return isinstance(error, DamagedError) or primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def salvage(path: Path) -> Salvaged:
@@ -47,7 +47,7 @@ def salvage(path: Path) -> Salvaged:
     fresh_path = path.with_name(f"{path.name}.new")
     for old in _with_companions(fresh_path):
         old.unlink(missing_ok=True)
-    with contextlib.closing(_connect(path)) as guard:
+    with contextlib.closing(connect(path)) as guard:
         with contextlib.suppress(sqlite3.DatabaseError):
             guard.execute("BEGIN IMMEDIATE")
         n_chats, n_messages = _bring_over(path, fresh_path)
@@ -70,7 +70,7 @@ def is_salvage_unfinished(path: Path) -> bool:
 
 def finish_salvage(path: Path) -> Salvaged:
     """Put the whole database of a salvage that was cut short at ``path``; raises OSError, sqlite3.Error."""
-    with contextlib.closing(_connect(_whole(path))) as whole:
+    with contextlib.closing(connect(_whole(path))) as whole:
         counts = whole.execute("SELECT (SELECT count(*) FROM chat), (SELECT count(*) FROM message)").fetchone()
     return Salvaged(_exchange(path), *counts)
 
@@ -102,13 +102,13 @@ def _bring_over(path: Path, fresh_path: Path) -> tuple[int, int]:
     """Write all that can be read into a new database; how many chats and messages."""
     n_chats = n_messages = 0
     with contextlib.closing(ChatStore(fresh_path)) as fresh:
-        for chat, turns in _readable(path):
+        for chat, turns in readable(path, path.with_name(f"{path.name}.reading")):
             n_chats += 1
             n_messages += len(turns)
             fresh.save(chat, Changes(tuple(turns)))
             if chat.is_pinned:
                 fresh.pin(chat.id, is_pinned=True)
-        for preset in _presets(path):
+        for preset in readable_presets(path):
             fresh.save_preset(preset)
     return n_chats, n_messages
 
@@ -118,9 +118,9 @@ def _with_companions(path: Path) -> tuple[Path, ...]:
     return (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
 
 
-def _readable(path: Path) -> Iterator[tuple[Chat, list[Turn]]]:
-    """Every chat of which anything can be read. Messages whose chat can't be read make a chat of their own."""
-    copy = path.with_name(f"{path.name}.reading")
+def readable(path: Path, copy: Path) -> Iterator[tuple[Chat, list[Turn]]]:
+    """Every chat of which anything can be read, from a ``copy`` that is made for it. Messages whose chat can't be read
+    make a chat of their own."""
     try:
         for old, new in zip(_with_companions(path), _with_companions(copy), strict=True):
             new.unlink(missing_ok=True)
@@ -131,7 +131,7 @@ def _readable(path: Path) -> Iterator[tuple[Chat, list[Turn]]]:
         if not _has_tables(copy):
             # Every question would fail, at each of the many places where a row may be.
             return
-        with contextlib.closing(_connect(copy)) as connection:
+        with contextlib.closing(connect(copy)) as connection:
             yield from _chats_with_turns(connection, *_chats(connection))
     finally:
         for one in _with_companions(copy):
@@ -141,7 +141,14 @@ def _readable(path: Path) -> Iterator[tuple[Chat, list[Turn]]]:
 def _chats(connection: sqlite3.Connection) -> tuple[dict[int, Chat], set[int]]:
     """The chats by their numbers, and the numbers of those that were deleted."""
     select = f"SELECT number, {CHAT} FROM chat WHERE deleted IS NULL"
-    chats = {int(row["number"]): chat_of(row) for row in _rows(connection, "number", select)}
+    chats: dict[int, Chat] = {}
+    ids: set[str] = set()
+    for row in _rows(connection, "number", select):
+        chat_id = text_of(row["id"])
+        if not chat_id or chat_id in ids:
+            chat_id = f"salvaged-{row['number']}"
+        ids.add(chat_id)
+        chats[int(row["number"])] = chat_of({**dict(row), "id": chat_id})
     deleted = {int(row["number"]) for row in _rows(connection, "number", "SELECT number FROM chat WHERE deleted > 0")}
     return chats, deleted
 
@@ -166,7 +173,10 @@ def _chats_with_turns(
             turns = []
         number = at
         seen.add(at)
-        turns.append(turn_of(row))
+        turn_id = row["id"]
+        if not isinstance(turn_id, int) or not 0 <= turn_id < MAX_LATER_ID:
+            turn_id = turns[-1].id + 1 if turns else 0
+        turns.append(turn_of({**dict(row), "id": turn_id}))
     if turns:
         yield chat()
     for number, empty in chats.items():
@@ -174,10 +184,11 @@ def _chats_with_turns(
             yield empty, []
 
 
-def _presets(path: Path) -> list[Preset]:
+def readable_presets(path: Path) -> list[Preset]:
+    """The presets, all or none."""
     try:
-        with contextlib.closing(_connect(path)) as connection:
-            return [Preset(*row) for row in connection.execute("SELECT name, text FROM preset")]
+        with contextlib.closing(connect(path)) as connection:
+            return [Preset(*map(text_of, row)) for row in connection.execute("SELECT name, text FROM preset")]
     except sqlite3.Error:
         return []
 
@@ -255,16 +266,9 @@ def _can_read(connection: sqlite3.Connection, ask: str, place: int) -> bool:
         return False
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path)
-    connection.row_factory = sqlite3.Row
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    return connection
-
-
 def _has_tables(path: Path) -> bool:
     try:
-        with contextlib.closing(_connect(path)) as connection:
+        with contextlib.closing(connect(path)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             return True
     except sqlite3.Error:

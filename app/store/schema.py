@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 
 from app.store.words import indexed
 
@@ -54,17 +56,25 @@ class FromTheFutureError(Exception):
     """The database was written by a newer Kvasir."""
 
 
+class DamagedError(sqlite3.DatabaseError):
+    """The database can be read, and holds what was never written into it."""
+
+
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the tables to this version, all steps or none; raises FromTheFutureError."""
+    """Bring the tables to this version, all steps or none; raises FromTheFutureError, DamagedError."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == VERSION:
         return
     if version > VERSION:
         raise FromTheFutureError(f"version {version}")
+    if version < 0:
+        raise DamagedError(f"version {version}")
     # Another window may be doing the same: whoever comes second finds it done.
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise DamagedError("tables in a database without a version")
         for step in MIGRATIONS[version:]:
             for statement in filter(str.strip, step.split(";\n")):
                 connection.execute(statement)
@@ -79,7 +89,17 @@ def index_words(connection: sqlite3.Connection, place: int, old: str | None, new
     """Replace the words at a place. The index keeps no text, so what it had there has to be said again."""
     if old == new:
         return
-    if old:
-        connection.execute("INSERT INTO word (word, rowid, text) VALUES ('delete', ?, ?)", (place, indexed(old)))
-    if new:
-        connection.execute("INSERT INTO word (rowid, text) VALUES (?, ?)", (place, indexed(new)))
+    with refusals_of_index():
+        if old:
+            connection.execute("INSERT INTO word (word, rowid, text) VALUES ('delete', ?, ?)", (place, indexed(old)))
+        if new:
+            connection.execute("INSERT INTO word (rowid, text) VALUES (?, ?)", (place, indexed(new)))
+
+
+@contextlib.contextmanager
+def refusals_of_index() -> Iterator[None]:
+    """The index of words, which has no rules of its own, refuses what is written only where it is damaged."""
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise DamagedError(str(error)) from error

@@ -3,26 +3,72 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import logging
 import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from app.store.records import Changes, Chat, ChatLine, Hit, Preset, Turn, WholeChat
-from app.store.rows import CHAT, LINE, TURN, chat_of, chat_values, clean, line_of, searched_text, turn_of, turn_values
-from app.store.schema import SERIAL_BITS, index_words, migrate
+from app.store.rows import (
+    CHAT,
+    LINE,
+    TURN,
+    chat_id_of,
+    chat_of,
+    chat_values,
+    line_of,
+    searched_text,
+    text_of,
+    turn_id_of,
+    turn_of,
+    turn_values,
+)
+from app.store.schema import SERIAL_BITS, DamagedError, index_words, migrate, refusals_of_index
 from app.store.words import query, snippet
+from engine.api.valid import valid_text
 
 DATABASE = "chats.db"
 """The name of the file in the data folder."""
 BUSY_SECONDS = 5.0
 """How long a change waits for that of another window."""
+MAX_NUMBER = 2**42
+"""More chats than anybody has, and few enough for the places of their messages."""
 BATCH = 4000
 """Hits looked at in one go."""
+log = logging.getLogger("kvasir")
+_REFUSALS = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_PROTOCOL,
+}
 _CHAT_MARKS = ", ".join("?" * len(CHAT.split(",")))
 _TURN_MARKS = ", ".join("?" * len(TURN.split(",")))
 _TURN_SETS = ", ".join(f"{name} = excluded.{name}" for name in TURN.split(", ")[1:])
+
+
+def refuses(error: sqlite3.Error) -> bool:
+    """Whether it is the disk or the system that refuses, which may pass, and not the file that makes no sense."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in _REFUSALS
+
+
+def connect(path: Path | str) -> sqlite3.Connection:
+    """A connection to a file, or to what a URI names, that reads text with U+FFFD in place of bytes that are none."""
+    is_uri = isinstance(path, str)
+    connection = sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=is_uri)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")
+    return connection
 
 
 class ChatStore:
@@ -31,21 +77,40 @@ class ChatStore:
     Deleted chats can be restored until they are purged.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open or make the file, which only its owner may read; raises FromTheFutureError, OSError, sqlite3.Error."""
+    def __init__(self, path: Path, *, can_write: bool = True) -> None:
+        """Open or make the file, which only its owner may read; raises FromTheFutureError, OSError, sqlite3.Error.
+
+        One that can't write needs no room on the disk, and may keep others from writing until it is closed.
+        """
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        self.can_write = can_write
+        if can_write:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            self._connection = connect(path)
+        else:
+            self._connection = _connect_without_room(path)
         try:
-            self._connection.row_factory = sqlite3.Row
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
-                self._connection.execute(f"PRAGMA {pragma}")
-            migrate(self._connection)
+            self._begin()
             self._file = path.stat()
         except BaseException:
             self._connection.close()
+            raise
+
+    def _begin(self) -> None:
+        pragmas = ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON")
+        try:
+            for pragma in pragmas if self.can_write else ("query_only = ON",):
+                self._connection.execute(f"PRAGMA {pragma}")
+            migrate(self._connection)
+            for table, columns in (("chat", f"number, {CHAT}"), ("message", f"place, chat, {TURN}"), ("word", "rowid")):
+                self._connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
+        except sqlite3.Error as error:
+            # These questions are right in every sound file.
+            is_nonsense = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+            if is_nonsense or (refuses(error) and _is_of_unknown_make(self.path)):
+                raise DamagedError(str(error)) from error
             raise
 
     def is_in_place(self) -> bool:
@@ -73,7 +138,18 @@ class ChatStore:
 
     def ids(self) -> tuple[str, ...]:
         """The ids of all chats, also of those whose deletion can be undone."""
-        return tuple(row["id"] for row in self._connection.execute("SELECT id FROM chat"))
+        return tuple(chat_id_of(row["id"]) for row in self._connection.execute("SELECT id FROM chat"))
+
+    def check(self) -> None:
+        """Read everything; raises DamagedError, or another sqlite3.Error, unless all of it makes sense."""
+        for row in self._connection.execute("PRAGMA integrity_check(1)"):
+            if row[0] != "ok":
+                raise DamagedError(str(row[0]))
+        if self.can_write:
+            self._connection.execute("INSERT INTO word (word) VALUES ('integrity-check')")
+        for chat_id in self.ids():
+            if self.load(chat_id) is None:
+                raise DamagedError("there is a chat that can't be found by its id")
 
     def load(self, chat_id: str, *, is_live: bool = False) -> WholeChat | None:
         """A chat with all its turns; None if there is none with this id. An answer that was never finished has failed,
@@ -96,18 +172,27 @@ class ChatStore:
         with self._change():
             return self._save(chat, changes or Changes(), before)
 
-    def add(self, chats: Iterable[WholeChat]) -> None:
-        """Write whole chats, all or none."""
+    def add(self, chats: Iterable[WholeChat]) -> int:
+        """Write whole chats, all or none but for those that the database can't hold; how many were written."""
+        n_written = 0
         with self._change():
             for whole in chats:
-                self._save(whole.chat, Changes(whole.turns))
+                self._connection.execute("SAVEPOINT one")
+                try:
+                    self._save(whole.chat, Changes(whole.turns))
+                    n_written += 1
+                except (ValueError, OverflowError, sqlite3.DataError) as error:
+                    log.info("a chat can't be kept: %r", error)
+                    self._connection.execute("ROLLBACK TO one")
+                self._connection.execute("RELEASE one")
+        return n_written
 
     def rename(self, chat_id: str, title: str) -> None:
         """Give a chat a title that stays."""
         with self._change():
             row = self._connection.execute("SELECT number, title FROM chat WHERE id = ?", (chat_id,)).fetchone()
             if row is not None:
-                title = clean(title)
+                title = valid_text(title)
                 self._connection.execute(
                     "UPDATE chat SET title = ?, is_named = 1 WHERE number = ?", (title, row["number"])
                 )
@@ -144,7 +229,7 @@ class ChatStore:
                 index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], None)
                 self._remove(f"place BETWEEN {_places(row['number'])[0]} AND {_places(row['number'])[1]}", ())
                 self._connection.execute("DELETE FROM chat WHERE number = ?", (row["number"],))
-        return tuple(row["id"] for row in gone)
+        return tuple(text_of(row["id"]) for row in gone)
 
     # Search
 
@@ -192,18 +277,18 @@ class ChatStore:
         ).fetchone()
         if found is None:
             return Hit(chat)
-        return Hit(chat, found["id"], snippet(searched_text(found["text"], found["attachments"]), wanted))
+        return Hit(chat, turn_id_of(found["id"]), snippet(searched_text(found["text"], found["attachments"]), wanted))
 
     # Presets
 
     def presets(self) -> list[Preset]:
         """The system prompts that were given names."""
         rows = self._connection.execute("SELECT name, text FROM preset ORDER BY name COLLATE NOCASE")
-        return [Preset(row["name"], row["text"]) for row in rows]
+        return [Preset(text_of(row["name"]), text_of(row["text"])) for row in rows]
 
     def save_preset(self, preset: Preset) -> None:
         """Write a preset in place of one with the same name."""
-        values = (clean(preset.name), clean(preset.text))
+        values = (valid_text(preset.name), valid_text(preset.text))
         self._connection.execute("INSERT OR REPLACE INTO preset (name, text) VALUES (?, ?)", values)
 
     def delete_preset(self, name: str) -> None:
@@ -217,12 +302,13 @@ class ChatStore:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            with refusals_of_index():
+                self._connection.execute("COMMIT")
         except BaseException:
             # Where the disk is full SQLite may have rolled back by itself.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
 
     def _save(self, chat: Chat, changes: Changes, before: Chat | None = None) -> bool:
         number, is_new = self._save_head(chat, before)
@@ -252,7 +338,7 @@ class ChatStore:
             index_words(self._connection, number << SERIAL_BITS, None, values[1])
             return number, True
         is_as_before = before is not None and before.title == chat.title
-        title = row["title"] if row["is_named"] or is_as_before else values[1]
+        title = text_of(row["title"]) if row["is_named"] or is_as_before else values[1]
         settings, draft = (
             value if before is None or old != new else None
             for value, old, new in (
@@ -273,8 +359,8 @@ class ChatStore:
         row = self._connection.execute(
             "SELECT text, reasoning FROM message WHERE chat = ? AND id = ?", (number, turn.id)
         ).fetchone()
-        said = (clean(turn.own_text), clean(turn.message.reasoning))
-        return row is not None and all(have.startswith(one) for have, one in zip(row, said, strict=True))
+        said = (valid_text(turn.own_text), valid_text(turn.message.reasoning))
+        return row is not None and all(text_of(have).startswith(one) for have, one in zip(row, said, strict=True))
 
     def _save_turn(self, number: int, place: int, turn: Turn) -> int:
         """Write a turn where it is, or at a new place; how many places were taken."""
@@ -301,6 +387,36 @@ class ChatStore:
             self._connection.execute("DELETE FROM message WHERE place = ?", (row["place"],))
 
 
+def open_to_read(path: Path) -> ChatStore:
+    """A store that can at least be read, also where the disk is full or may not be written to; raises as ChatStore."""
+    try:
+        return ChatStore(path)
+    except sqlite3.Error as error:
+        if not refuses(error):
+            raise
+        return ChatStore(path, can_write=False)
+
+
+def _connect_without_room(path: Path) -> sqlite3.Connection:
+    """SQLite takes a file with shared memory beside the database, and for that room, unless nobody writes or nobody
+    else may read meanwhile."""
+    wal = path.with_name(f"{path.name}-wal")
+    if not wal.exists() or wal.stat().st_size == 0:
+        return connect(f"file:{quote(os.fsencode(path.absolute()))}?immutable=1")
+    connection = connect(path)
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    return connection
+
+
+def _is_of_unknown_make(path: Path) -> bool:
+    """Whether the file says that it is of a kind that SQLite may not write."""
+    with path.open("rb") as file:
+        head = file.read(20)
+    return len(head) == 20 and max(head[18:]) > 2
+
+
 def _places(number: int) -> tuple[int, int]:
-    """The places of a chat's messages, both included."""
+    """The places of a chat's messages, both included; raises DamagedError."""
+    if not 0 <= number < MAX_NUMBER:
+        raise DamagedError(f"the number {number} of a chat")
     return (number << SERIAL_BITS) + 1, (number + 1 << SERIAL_BITS) - 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from engine.api.valid import valid_text
+
 _IDEOGRAPH = (
     "[\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -25,7 +27,7 @@ def query(wanted: str, *, are_whole: bool = False) -> str | None:
     """What was typed as an FTS5 expression: every word is found, the last letters of each may be missing unless they
     ``are_whole``; None for no words. What stands between double quotes is found as a phrase."""
     phrases = []
-    for quoted, plain in re.findall(r'"([^"]*)"?|([^\s"]+)', wanted[:500]):
+    for quoted, plain in re.findall(r'"([^"]*)"?|([^\s"]+)', valid_text(wanted[:500])):
         tokens = _TOKEN.findall(quoted or plain)
         tokens = [token for token in tokens if any(map(str.isalnum, token))]
         if tokens:

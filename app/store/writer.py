@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import shutil
 import sqlite3
 import threading
 from collections import deque
@@ -14,11 +16,13 @@ from pathlib import Path
 
 from app.store.salvage import Salvaged, finish_salvage, is_damage, is_salvage_unfinished, salvage
 from app.store.schema import FromTheFutureError
-from app.store.store import ChatStore
+from app.store.store import ChatStore, refuses
 from engine.disk.file_lock import file_lock
 
 RETRY_SECONDS = 2.0
 CLOSE_SECONDS = 4.0
+ROOM_BYTES = 256 * 1024
+"""With less free than this SQLite can't even make the files beside the database."""
 
 Job = Callable[[ChatStore], object]
 log = logging.getLogger("kvasir")
@@ -46,12 +50,22 @@ class StoreProblem:
     detail: str = ""
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """A job in the queue."""
+
+    job: Job
+    done: Callable[[object], None] | None
+    only_reads: bool
+
+
 class _ElsewhereError(Exception):
     """Another window is putting a damaged file aside."""
 
 
 class ChatWriter:
-    """Runs jobs one after the other on the store at ``path``. A job that the disk refuses is tried until it works.
+    """Runs jobs one after the other on the store at ``path``. A job that the disk refuses is tried until it works,
+    unless it only reads: nothing is lost if it is left out. One that no other try could help is left out and told.
 
     ``on_problem`` and each job's ``done``, which gets what the job returned (None if it was left out), are called in
     the writer's thread.
@@ -60,7 +74,7 @@ class ChatWriter:
     def __init__(self, path: Path, on_problem: Callable[[StoreProblem], None]) -> None:
         self._path = path
         self._on_problem = on_problem
-        self._jobs: deque[tuple[Job, Callable[[object], None] | None]] = deque()
+        self._jobs: deque[_Waiting] = deque()
         self._wakes = threading.Condition()
         self._is_closing = False
         self._told: StoreProblemKind | None = None
@@ -69,10 +83,10 @@ class ChatWriter:
         self._thread = threading.Thread(target=self._run, name="chat-writer", daemon=True)
         self._thread.start()
 
-    def do(self, job: Job, done: Callable[[object], None] | None = None) -> None:
+    def do(self, job: Job, done: Callable[[object], None] | None = None, *, only_reads: bool = False) -> None:
         """Run a job after those before."""
         with self._wakes:
-            self._jobs.append((job, done))
+            self._jobs.append(_Waiting(job, done, only_reads))
             self._wakes.notify_all()
 
     def close(self) -> bool:
@@ -92,8 +106,8 @@ class ChatWriter:
                     self._wakes.wait()
                 if not self._jobs:
                     break
-                job, done = self._jobs[0]
-            if self._try(job, done):
+                first = self._jobs[0]
+            if self._try(first):
                 with self._wakes:
                     self._jobs.popleft()
             else:
@@ -104,32 +118,33 @@ class ChatWriter:
         if self._store is not None:
             self._store.close()
 
-    def _try(self, job: Job, done: Callable[[object], None] | None) -> bool:
+    def _try(self, waiting: _Waiting) -> bool:
         """Whether the job needs no other try."""
+        result = None
         try:
-            result = self._run_job(job)
+            result = self._run_job(waiting.job)
         except FromTheFutureError as error:
             self._is_usable = False
             self._tell(StoreProblem(StoreProblemKind.FROM_THE_FUTURE, self._path, detail=str(error)))
-            result = None
         except _ElsewhereError:
             log.info("another window brings over what can be read of the chats")
             return False
         except Exception as error:
-            if isinstance(error, sqlite3.Error | OSError) and not isinstance(error, sqlite3.IntegrityError):
+            if waiting.only_reads:
+                log.info("the chats can't be read: %r", error)
+            elif isinstance(error, OSError) or (isinstance(error, sqlite3.Error) and refuses(error)):
                 self._refused(error)
                 return False
-            # Tried again, it would fail for ever, and hold up all that comes after it.
-            log.exception("a change of the chats is left out")
-            self._on_problem(StoreProblem(StoreProblemKind.LEFT_OUT, self._path, detail=repr(error)))
-            if done is not None:
-                done(None)
-            return True
-        if self._told is not None and self._is_usable:
-            self._told = None
-            self._on_problem(StoreProblem(StoreProblemKind.SAVED_AGAIN, self._path))
-        if done is not None:
-            done(result)
+            else:
+                # Tried again, it would fail for ever, and hold up all that comes after it.
+                log.exception("a change of the chats is left out")
+                self._on_problem(StoreProblem(StoreProblemKind.LEFT_OUT, self._path, detail=repr(error)))
+        else:
+            if self._told is not None and self._is_usable and not waiting.only_reads:
+                self._told = None
+                self._on_problem(StoreProblem(StoreProblemKind.SAVED_AGAIN, self._path))
+        if waiting.done is not None:
+            waiting.done(result)
         return True
 
     def _run_job(self, job: Job) -> object:
@@ -197,7 +212,9 @@ class ChatWriter:
             # Another window writes a lot; it is soon done.
             log.info("the chats are busy: %s", error)
             return
-        is_full = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (28, 122)
+        is_full = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        # SQLite has many words for a file that can't grow.
+        is_full = is_full or _free_bytes(self._path.parent) < ROOM_BYTES
         kind = StoreProblemKind.DISK_FULL if is_full else StoreProblemKind.NOT_WRITABLE
         self._tell(StoreProblem(kind, self._path, detail=str(error)))
 
@@ -206,3 +223,11 @@ class ChatWriter:
         if self._told is not problem.kind:
             self._told = problem.kind
             self._on_problem(problem)
+
+
+def _free_bytes(folder: Path) -> int:
+    """The room on a disk, of which there is no saying where the folder can't be made."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return ROOM_BYTES

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
+
+from app.transcript.sections import Section
 
 
 class Kind(Enum):
-    """What a block is."""
+    """What a block is; UNREAD is a section of a message that no one has looked at yet."""
 
     PARAGRAPH = auto()
     HEADING = auto()
@@ -15,6 +17,7 @@ class Kind(Enum):
     TABLE = auto()
     RULE = auto()
     MATH = auto()
+    UNREAD = auto()
 
 
 class Style(Flag):
@@ -59,9 +62,10 @@ class Table:
 class Block:
     """One leaf of a message: it is laid out and painted on its own.
 
-    `[start, end)` is its range in the message; `root` is the start of the outermost block around it, where reading
-    may begin again when text is appended. `is_tight` means little space above; `continues` that it goes on from the
-    block before it without any space (a giant paragraph, table or piece of code is cut into parts).
+    `[start, end)` is its range in the message; `root` is the start of the outermost block around it, and
+    `section` what it was read with. `is_tight` means little space above;
+    `continues` that it goes on from the block before it without any space (a giant paragraph, table or piece of code
+    is cut into parts). An UNREAD block stands for its section, and is `is_closed` where that is Markdown.
     """
 
     kind: Kind
@@ -77,6 +81,7 @@ class Block:
     is_closed: bool = True
     continues: bool = False
     is_continued: bool = False
+    section: Section | None = field(default=None, compare=False)
 
     def text(self) -> str:
         """The visible text, without the words of links."""

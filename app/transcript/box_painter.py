@@ -31,8 +31,10 @@ class BoxPainter:
         self._tokens = canvas.tokens
         self._sizes = canvas.sizes
 
-    def paint(self, painter: QPainter, view: TurnView, index: int, selection: tuple[int, int] | None) -> None:
-        """Paint one box of a turn."""
+    def paint(
+        self, painter: QPainter, view: TurnView, index: int, selection: tuple[int, int] | None, clip: QRectF
+    ) -> None:
+        """Paint what of one box of a turn lies in `clip`."""
         box = view.boxes[index]
         previous = view.boxes[index - 1] if index else None
         self._paint_containers(painter, box, previous)
@@ -52,7 +54,7 @@ class BoxPainter:
             self._paint_chips(painter, box, self._tokens.pressed if view.is_user else self._tokens.code_chip)
             if selection is not None:
                 self._paint_selection(painter, box, *selection)
-            self._paint_document(painter, box)
+            self._paint_document(painter, box, clip)
             painter.restore()
             if box.overflow and not block.is_continued:
                 self._paint_code_bar(painter, box)
@@ -181,13 +183,16 @@ class BoxPainter:
             ground = QRectF(rect.x(), round(rect.center().y() - height / 2), rect.width(), height)
             painter.fillRect(ground, QColor(self._tokens.selection))
 
-    def _paint_document(self, painter: QPainter, box: Box) -> None:
+    def _paint_document(self, painter: QPainter, box: Box, clip: QRectF) -> None:
         if box.built is None:
             return
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(QPalette.ColorRole.Text, QColor(self._tokens.text))
+        origin = QPointF(box.x, box.y) + box.text_origin
+        if box.scale == 1:
+            context.clip = clip.translated(-origin)
         painter.save()
-        painter.translate(QPointF(box.x, box.y) + box.text_origin)
+        painter.translate(origin)
         painter.scale(box.scale, box.scale)
         box.built.document.documentLayout().draw(painter, context)
         painter.restore()

@@ -28,7 +28,7 @@ class Box:
     push it to the right and `scroll_x` how far long lines of code are scrolled.
     """
 
-    def __init__(self, block: Block, is_quiet: bool) -> None:
+    def __init__(self, block: Block, is_quiet: bool, n_unread_breaks: int = 0) -> None:
         self.block = block
         self.is_quiet = is_quiet
         self.x = 0.0
@@ -39,6 +39,7 @@ class Box:
         self.height = 0.0
         self.scroll_x = 0.0
         self.is_laid_out = False
+        self.n_unread_breaks = n_unread_breaks
         self.built: Built | None = None
         self._table_size = (0.0, 0.0)
 
@@ -46,6 +47,20 @@ class Box:
     def rect(self) -> QRectF:
         """The place of the block in its turn."""
         return QRectF(self.x, self.y, self.width, self.height)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is nothing left to lay out."""
+        kind = self.block.kind
+        return kind is Kind.UNREAD or (self.is_laid_out and (self.built is not None or kind is Kind.RULE))
+
+    @property
+    def cost(self) -> int:
+        """What laying it out takes, in characters of plain text."""
+        table = self.block.table
+        n_cells = len(table.rows) * len(table.align) if table is not None else 0
+        n_characters = len(self.block.text())
+        return 60 + n_characters * (2 if self.block.kind is Kind.CODE else 1) + 60 * n_cells
 
     @property
     def is_card_top(self) -> bool:
@@ -106,7 +121,7 @@ class Box:
 
     def lay_out(self, factory: DocumentFactory) -> bool:
         """Make the document if need be and find the true height; True if the height changed."""
-        if self.is_laid_out and (self.built is not None or self.block.kind is Kind.RULE):
+        if self.is_ready:
             return False
         before = self.height
         self.is_laid_out = True
@@ -232,6 +247,9 @@ class Box:
         block = self.block
         if block.kind is Kind.RULE:
             return RULE_HEIGHT
+        if block.kind is Kind.UNREAD:
+            n_lines = estimated_lines(block.end - block.start, self.n_unread_breaks, self.width, sizes)
+            return n_lines * sizes.body_line
         if block.table is not None:
             return len(block.table.rows) * (sizes.body_line + 9.0)
         text = block.text()

@@ -10,6 +10,7 @@ from app.transcript.documents import DocumentFactory
 from app.transcript.heights import HeightIndex
 from app.transcript.turn_view import TurnView
 from app.transcript.turns import Turn
+from app.transcript.work import Work
 
 MARGIN = 24.0
 N_TURNS_KEPT = 80
@@ -88,8 +89,8 @@ class Column:
             return range(0)
         return range(self._heights.at(top - MARGIN), self._heights.at(bottom - MARGIN) + 1)
 
-    def lay_out(self, top: float, bottom: float, factory: DocumentFactory) -> tuple[bool, float]:
-        """Lay out what meets `[top, bottom]`.
+    def lay_out(self, top: float, bottom: float, factory: DocumentFactory, work: Work) -> tuple[bool, float]:
+        """Lay out what meets `[top, bottom]`, as far as there is work left.
 
         Returns whether anything changed, and by how much what was already laid out at `top` has moved down: scrolling
         by that much keeps it in its place on the screen.
@@ -103,7 +104,7 @@ class Column:
             was_open, before = view.is_open, view.height
             anchor = view.anchor(inside)
             changed |= view.lay_out(
-                inside - _OVERSCAN, bottom + shift - self.top(index) + _OVERSCAN, factory, self._sizes
+                inside - _OVERSCAN, bottom + shift - self.top(index) + _OVERSCAN, factory, self._sizes, work
             )
             if self.measure(index):
                 changed = True

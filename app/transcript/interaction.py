@@ -61,7 +61,11 @@ class Interaction(QObject):
 
     def moment(self, index: int) -> Moment:
         """What is true of a turn now, for painting it."""
-        boxes = self._transcript.views[index].boxes
+        view = self._transcript.views[index]
+        for box, n_boxes in view.came:
+            self.selection.make_room(index, box, n_boxes)
+        view.came.clear()
+        boxes = view.boxes
 
         def selected(box: int) -> tuple[int, int] | None:
             return self.selection.range_in(index, box, boxes[box])

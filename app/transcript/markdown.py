@@ -14,19 +14,22 @@ from mdit_py_cjk_friendly import cjk_friendly
 from app.transcript import markdown_rules
 from app.transcript.blocks import Block, Container, Kind, Span, Style, Table
 from app.transcript.inline import spans_of
+from app.transcript.sections import Section, sections
 
 # Beyond these a text is still shown whole, but plain: reading it as Markdown could take seconds.
 MAX_FORMATTED = 100_000
 MAX_LINES = 4_000
 MAX_INLINE = 6_000
 MAX_LINE = 12_000
-PLAIN_PART = 3_000
-CODE_PART_LINES = 400
-CODE_PART_CHARS = 16_000
-TABLE_PART_ROWS = 60
+PLAIN_PART = 2_000
+PARAGRAPH_LINES = 40
+CODE_PART_LINES = 120
+CODE_PART_CHARS = 6_000
+TABLE_PART_ROWS = 15
 MAX_COLUMNS = 50
 FORMULA_LOOK_BACK = 20
-LONG_LIST = 8_000
+MAX_READ_AT_ONCE = 2
+PLAIN_SECTION = 48_000
 
 _CONTAINER_MARKS = re.compile(r"[\s>*+\-.)0-9\[\]xX]*")
 _OPEN_FORMULA = re.compile(r"^[ \t>]*(\$\$|\\\[)", re.MULTILINE)
@@ -58,45 +61,71 @@ class _Item:
 
 
 def parse(source: str) -> list[Block]:
-    """Read `source` (line ends as "\\n") into blocks in its order; ranges are offsets into it."""
-    formatted = source[: _formatted_length(source)]
-    blocks = _Walk(formatted).blocks() if formatted else []
-    if len(formatted) < len(source):
-        blocks += _plain_parts(source, len(formatted), len(source), root=len(formatted))
-    return blocks
+    """Read `source` (line ends as "\n") into blocks in its order; ranges are offsets into it."""
+    return [part for block in parse_lazily(source) for part in read(source, block)]
+
+
+def parse_lazily(source: str, begin: Section | None = None) -> list[Block]:
+    """As `parse`, from a section on, but of a long text no section is read: an UNREAD block stands for each."""
+    begin = begin or Section(0, 0)
+    limit = _formatted_length(source)
+    cut = sections(source, begin, limit) if begin.start < limit else []
+    plain_start = max(begin.start, limit)
+    cut += [Section(at, min(at + PLAIN_SECTION, len(source))) for at in range(plain_start, len(source), PLAIN_SECTION)]
+    unread = [
+        Block(Kind.UNREAD, one.start, one.end, one.start, section=one, is_closed=one.start < limit) for one in cut
+    ]
+    return read(source, unread[0]) if len(unread) == 1 else unread
+
+
+def read(source: str, block: Block) -> list[Block]:
+    """The blocks of an UNREAD one; any other is itself."""
+    section = block.section
+    if section is None or block.kind is not Kind.UNREAD:
+        return [block]
+    if not block.is_closed:
+        return [replace(part, section=section) for part in _plain_of(source, section)]
+    walk = _Walk(section.header + source[section.start : section.end], section.number)
+    return [_moved(part, section) for part in walk.blocks() if part.end > len(section.header)]
+
+
+def _plain_of(source: str, section: Section) -> list[Block]:
+    parts = _plain_parts(source, section.start, section.end, root=section.start)
+    is_first = section.start == _formatted_length(source)
+    return parts if is_first else [replace(parts[0], continues=True), *parts[1:]]
 
 
 def parse_more(source: str, blocks: list[Block]) -> list[Block]:
     """The blocks of `source`, given those of a beginning of it: only its end is read again."""
     if not blocks:
-        return parse(source)
-    root = _reading_start(source, blocks)
+        return parse_lazily(source)
+    last = blocks[-1]
+    can_grow = _formatted_length(source) == len(source) and not _has_open_formula(source, blocks)
+    grown = _grown_code(source, last) if can_grow else None
+    if grown is not None:
+        return blocks[:-1] + grown
+    begin = last.section or Section(0, 0)
     kept = len(blocks)
-    while kept and blocks[kept - 1].start >= root:
+    while kept and blocks[kept - 1].start >= begin.start:
         kept -= 1
-    tail = _grown_code(source, blocks[kept:]) if root == blocks[-1].root else None
-    if tail is None:
-        tail = [_moved(block, root) for block in parse(source[root:])]
-    return blocks[:kept] + tail
+    return blocks[:kept] + _all_but_long(source, parse_lazily(source, begin))
 
 
-def _reading_start(source: str, blocks: list[Block]) -> int:
-    """Where to read again: at the last outermost block, at an open formula before it that may yet end, or, in a
-    giant list, at its last item."""
-    for block in reversed(blocks[-FORMULA_LOOK_BACK:]):
-        if block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end):
-            return block.root
-    root = blocks[-1].root
-    if len(source) - root > LONG_LIST:
-        for block in reversed(blocks):
-            if block.root == root and block.containers and block.containers[0].marker:
-                return block.start
-    return root
+def _has_open_formula(source: str, blocks: list[Block]) -> bool:
+    """Whether a formula may yet end that began before the last block, and would take that in."""
+    return any(
+        block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end) is not None
+        for block in blocks[-FORMULA_LOOK_BACK:]
+    )
 
 
-def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:
+def _all_but_long(source: str, unread: list[Block]) -> list[Block]:
+    """What was added is read at once unless it is more than a section or two."""
+    return [part for block in unread for part in read(source, block)] if len(unread) <= MAX_READ_AT_ONCE else unread
+
+
+def _grown_code(source: str, last: Block) -> list[Block] | None:
     """An open fence that has only grown, without reading it from its first line again; None if it may have ended."""
-    last = tail[-1]
     if last.kind is not Kind.CODE or last.is_closed or last.containers:
         return None
     mark = source[last.root : last.root + 3]
@@ -107,24 +136,31 @@ def _grown_code(source: str, tail: list[Block]) -> list[Block] | None:
     code_start = last.spans[0].source if last.spans else None
     if code_start is None:
         return None
-    return tail[:-1] + _code_parts(last, source[code_start:].removesuffix("\n"), code_start)
+    return _code_parts(last, source[code_start:].removesuffix("\n"), code_start)
 
 
-def _moved(block: Block, offset: int) -> Block:
+def _moved(block: Block, section: Section) -> Block:
+    offset = section.start - len(section.header)
+
     def moved(span: Span) -> Span:
         return span if span.source is None else replace(span, source=span.source + offset)
 
     table = block.table
+    is_rest_of_table = bool(section.header) and block.root == 0 and table is not None
     if table is not None:
         rows = tuple(tuple(tuple(moved(span) for span in cell) for cell in row) for row in table.rows)
+        if is_rest_of_table and not block.continues:
+            rows = (((),) * len(table.align), *rows[1:])
         table = replace(table, rows=rows)
     return replace(
         block,
-        start=block.start + offset,
+        start=max(block.start + offset, section.start),
         end=block.end + offset,
-        root=block.root + offset,
+        root=max(block.root + offset, section.start),
         spans=tuple(moved(span) for span in block.spans),
         table=table,
+        continues=block.continues or is_rest_of_table,
+        section=section,
     )
 
 
@@ -207,8 +243,9 @@ def _without_markers(containers: tuple[Container, ...]) -> tuple[Container, ...]
 class _Walk:
     """One walk over the tokens of a text."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, number: int | None = None) -> None:
         self._source = source
+        self._number = number
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", source))]
         self._items: list[_Item] = []
         self._lists: list[tuple[int | None, int, bool]] = []
@@ -229,6 +266,8 @@ class _Walk:
             self._items.append(_Item(token))
         elif kind in ("bullet_list_open", "ordered_list_open"):
             first = int(token.attrs.get("start", 1)) if kind == "ordered_list_open" else None
+            if first is not None and self._number is not None and i == 0:
+                first = self._number
             self._lists.append((first, 0, _is_tight(tokens, i)))
         elif kind == "list_item_open":
             first, n_items, is_tight = self._lists[-1]
@@ -293,8 +332,32 @@ class _Walk:
         spans = spans_of(inline.children or [], self._source, start, end, skipped)
         if token.type == "heading_open":
             self._add_leaf(token, Kind.HEADING, spans, int(token.tag[1:]))
+        elif content.count("\n") > PARAGRAPH_LINES:
+            self._add_many_lines(token, spans)
         else:
             self._add_leaf(token, Kind.PARAGRAPH, spans)
+
+    def _add_many_lines(self, token: Token, spans: tuple[Span, ...]) -> None:
+        """A paragraph of very many lines, in parts that are laid out one by one."""
+        parts: list[list[Span]] = [[]]
+        n_lines = 0
+        for span in spans:
+            n_lines += span.text == "\n"
+            if n_lines == PARAGRAPH_LINES:
+                parts.append([])
+                n_lines = 0
+            else:
+                parts[-1].append(span)
+        self._add_leaf(token, Kind.PARAGRAPH, tuple(parts[0]))
+        whole = self._blocks.pop()
+        starts = [next((span.source for span in part if span.source is not None), whole.end) for part in parts]
+        ends = [*starts[1:], whole.end]
+        for at, (part, end) in enumerate(zip(parts, ends, strict=True)):
+            containers = _without_markers(whole.containers) if at else whole.containers
+            start = starts[at] if at else whole.start
+            self._blocks.append(
+                replace(whole, start=start, end=end, spans=tuple(part), containers=containers, continues=at > 0)
+            )
 
     def _add_code(self, token: Token) -> None:
         start, end = self._range(token)

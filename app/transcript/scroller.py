@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.transcript.column import Column
 from app.transcript.documents import DocumentFactory
+from app.transcript.work import Work
 
 # Corrected heights may bring further turns onto the screen; more rounds than this never settle anything.
 _MAX_ROUNDS = 6
@@ -28,6 +29,9 @@ class Scroller(QObject):
         self._factory: DocumentFactory | None = None
         self._is_settling = False
         self.is_following = True
+        self._next = QTimer(self)
+        self._next.setSingleShot(True)
+        self._next.timeout.connect(area.viewport().update)
         self._bar.valueChanged.connect(self._on_scrolled)
 
     @property
@@ -60,11 +64,12 @@ class Scroller(QObject):
         if self._is_settling or self._factory is None:
             return
         self._is_settling = True
+        work = Work()
         for _ in range(_MAX_ROUNDS):
             self._update_range()
             if self.is_following:
                 self._bar.setValue(self._bar.maximum())
-            changed, shift = self._column.lay_out(self.top, self.top + self.screen, self._factory)
+            changed, shift = self._column.lay_out(self.top, self.top + self.screen, self._factory, work)
             if not changed:
                 break
             if not self.is_following and shift:
@@ -72,6 +77,9 @@ class Scroller(QObject):
                 self._bar.setValue(self.top + round(shift))
         self._is_settling = False
         self._column.trim()
+        if work.is_left_over:
+            # Painting settles, and so goes on with it.
+            self._next.start(0)
 
     def look_again(self) -> None:
         """Follow if the end is on the screen, as after scrolling by hand."""

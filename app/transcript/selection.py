@@ -40,6 +40,16 @@ class Selection:
         self.anchor, self.focus = anchor, focus
         self.is_everything = False
 
+    def make_room(self, turn: int, box: int, n_boxes: int) -> None:
+        """A box of a turn has become more: what is selected after it stays so."""
+
+        def moved(place: Position | None) -> Position | None:
+            if place is None or place.turn != turn or place.box <= box:
+                return place
+            return Position(turn, place.box + n_boxes, place.offset)
+
+        self.anchor, self.focus = moved(self.anchor), moved(self.focus)
+
     def span(self) -> tuple[Position, Position] | None:
         """The two ends in order, or None where nothing or everything is selected."""
         if self.is_empty or self.anchor is None or self.focus is None:

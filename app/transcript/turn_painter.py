@@ -70,7 +70,7 @@ class TurnPainter:
             if view.has_reasoning:
                 self._paint_reasoning_row(painter, view, moment)
         for i in view.boxes_between(clip.top() - 24, clip.bottom()):
-            self._boxes.paint(painter, view, i, moment.selection(i))
+            self._boxes.paint(painter, view, i, moment.selection(i), clip.adjusted(0, -24, 0, 24))
         painter.setOpacity(1.0)
         if view.turn.state is TurnState.STREAMING and not view.is_user:
             self._paint_writing_mark(painter, view)

@@ -13,8 +13,9 @@ from app.look.colours import Sizes
 from app.transcript.blocks import Block, Kind
 from app.transcript.boxes import CARD_HEADER, Box, estimated_lines
 from app.transcript.documents import DocumentFactory
-from app.transcript.markdown import parse, parse_more
+from app.transcript.markdown import parse_lazily, parse_more, read
 from app.transcript.turns import Action, Turn, TurnState
+from app.transcript.work import Work
 
 HEADER = 24.0
 HEADER_GAP = 10.0
@@ -27,6 +28,7 @@ BUBBLE_Y = 12.0
 BUBBLE_SHARE = 0.85
 BUTTON = 28.0
 VERSION_WIDTH = 36.0
+COST_OF_SECTION = 6_000
 _LONG_BUBBLE = 600
 
 
@@ -60,7 +62,10 @@ class Hotspot:
 
 
 class TurnView:
-    """The boxes of a turn. Until `open` it is only an estimate of a height."""
+    """The boxes of a turn. Until `open` it is only an estimate of a height.
+
+    `came` tells where one box has become more by being read, and by how many, until someone takes note of it.
+    """
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
@@ -71,8 +76,8 @@ class TurnView:
         self.bubble = QRectF()
         self.width = 0.0
         self.height = 0.0
-        self._blocks: list[Block] = []
-        self._thoughts: list[Block] = []
+        self.came: list[tuple[int, int]] = []
+        self._read_text = self._read_reasoning = ""
 
     @property
     def is_user(self) -> bool:
@@ -117,11 +122,13 @@ class TurnView:
         if self.is_open:
             return
         self.is_open = True
-        self._blocks = parse(self.turn.text)
-        self._thoughts = parse(self.turn.reasoning) if self.is_unfolded else []
-        self.boxes = [Box(block, True) for block in self._thoughts]
-        self.boxes += [Box(block, False) for block in self._blocks]
+        self.boxes = self._fresh_boxes()
         self.stack(sizes)
+
+    def _fresh_boxes(self) -> list[Box]:
+        self._read_text, self._read_reasoning = self.turn.text, self.turn.reasoning if self.is_unfolded else ""
+        thoughts = _boxes_of(parse_lazily(self._read_reasoning), self._read_reasoning, is_quiet=True)
+        return thoughts + _boxes_of(parse_lazily(self._read_text), self._read_text, is_quiet=False)
 
     def text_grew(self, factory: DocumentFactory, sizes: Sizes, is_final: bool) -> None:
         """Read what was added to the text and the reasoning; boxes of blocks that did not change stay."""
@@ -129,13 +136,16 @@ class TurnView:
             self.height = 0.0
             self.place(self.width, sizes)
             return
-        read = (lambda text, _: parse(text)) if is_final else parse_more
-        self._thoughts = read(self.turn.reasoning, self._thoughts) if self.is_unfolded else []
-        self._blocks = read(self.turn.text, self._blocks)
-        old = self.boxes
-        n_thoughts = sum(box.is_quiet for box in old)
-        self.boxes = _updated(old[:n_thoughts], self._thoughts, True, factory)
-        self.boxes += _updated(old[n_thoughts:], self._blocks, False, factory)
+        reasoning = self.turn.reasoning if self.is_unfolded else ""
+        has_only_grown = self.turn.text.startswith(self._read_text) and reasoning.startswith(self._read_reasoning)
+        if has_only_grown:
+            old = self.boxes
+            n_thoughts = sum(box.is_quiet for box in old)
+            self.boxes = _updated(old[:n_thoughts], reasoning, True, factory)
+            self.boxes += _updated(old[n_thoughts:], self.turn.text, False, factory)
+            self._read_text, self._read_reasoning = self.turn.text, reasoning
+        else:
+            self.boxes = self._fresh_boxes()
         if is_final:
             for box in self.boxes:
                 if box.built is not None and box.built.is_grown:
@@ -147,8 +157,9 @@ class TurnView:
         self.is_unfolded = is_unfolded
         if self.is_open:
             answer = [box for box in self.boxes if not box.is_quiet]
-            self._thoughts = parse(self.turn.reasoning) if is_unfolded else []
-            self.boxes = [Box(block, True) for block in self._thoughts] + answer
+            self._read_reasoning = self.turn.reasoning if is_unfolded else ""
+            thoughts = _boxes_of(parse_lazily(self._read_reasoning), self._read_reasoning, is_quiet=True)
+            self.boxes = thoughts + answer
             self.stack(sizes)
 
     def stack(self, sizes: Sizes) -> None:
@@ -171,17 +182,33 @@ class TurnView:
             y += sizes.body_line if self.turn.state is TurnState.STREAMING else 0.0
         self.height = y + self._below()
 
-    def lay_out(self, top: float, bottom: float, factory: DocumentFactory, sizes: Sizes) -> bool:
-        """Lay out the boxes that meet `[top, bottom]` of the turn; True if anything moved."""
+    def lay_out(self, top: float, bottom: float, factory: DocumentFactory, sizes: Sizes, work: Work) -> bool:
+        """Lay out the boxes that meet `[top, bottom]` of the turn as far as there is work left; True if anything
+        moved."""
         self.open(sizes)
-        changed = False
+        changed = self._read_one(top, bottom, sizes, work)
         for i in self.boxes_between(top, bottom):
-            changed |= self.boxes[i].lay_out(factory)
+            box = self.boxes[i]
+            if not box.is_ready and work.may_do(box.cost):
+                changed |= box.lay_out(factory)
         if self.is_user and self._fit_bubble(factory):
             changed = True
         if changed:
             self.stack(sizes)
         return changed
+
+    def _read_one(self, top: float, bottom: float, sizes: Sizes, work: Work) -> bool:
+        """Read the first section that meets `[top, bottom]` and has not been; True if there was one."""
+        for i in self.boxes_between(top, bottom):
+            box = self.boxes[i]
+            if box.block.kind is Kind.UNREAD and work.may_do(COST_OF_SECTION):
+                source = self._read_reasoning if box.is_quiet else self._read_text
+                boxes = _boxes_of(read(source, box.block), source, is_quiet=box.is_quiet)
+                self.boxes[i : i + 1] = boxes
+                self.came.append((i, len(boxes) - 1))
+                self.stack(sizes)
+                return True
+        return False
 
     def anchor(self, y: float) -> tuple[Box, float] | None:
         """The first laid out box below `y`, and where it stands: to be kept in place while others change."""
@@ -329,19 +356,28 @@ class TurnView:
         return len(self.turn.text) > _LONG_BUBBLE or len(self.boxes) > 12
 
 
-def _updated(old: list[Box], blocks: list[Block], is_quiet: bool, factory: DocumentFactory) -> list[Box]:
-    """Boxes for `blocks`, taking over the old ones in their order."""
+def _boxes_of(blocks: list[Block], source: str, *, is_quiet: bool) -> list[Box]:
+    return [_box_of(block, source, is_quiet) for block in blocks]
+
+
+def _box_of(block: Block, source: str, is_quiet: bool) -> Box:
+    n_breaks = source.count("\n", block.start, block.end) if block.kind is Kind.UNREAD else 0
+    return Box(block, is_quiet, n_breaks)
+
+
+def _updated(old: list[Box], source: str, is_quiet: bool, factory: DocumentFactory) -> list[Box]:
+    """Boxes for a text that has grown, taking over the old ones in their order."""
     boxes: list[Box] = []
-    for i, block in enumerate(blocks):
+    for i, block in enumerate(parse_more(source, [box.block for box in old])):
         if i < len(old):
             box = old[i]
             if box.block is not block and box.block != block:
-                if box.block.containers == block.containers and box.block.kind is block.kind:
+                if box.block.containers == block.containers and box.block.kind is block.kind is not Kind.UNREAD:
                     box.take_block(block, factory)
                 else:
-                    box = Box(block, is_quiet)
+                    box = _box_of(block, source, is_quiet)
         else:
-            box = Box(block, is_quiet)
+            box = _box_of(block, source, is_quiet)
         boxes.append(box)
     return boxes
 

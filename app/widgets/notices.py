@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.look.foreign_text import elided, visible
 from app.look.theme import Theme
+from engine.api.valid import valid_text
 
 MAX_NOTICES = 4
 MAX_TEXT = 1_000
@@ -183,7 +184,9 @@ class Notices(QWidget):
     def tell(
         self, level: Level, text: str, detail: str = "", *, action: tuple[str, Callable[[], object]] | None = None
     ) -> None:
-        """Show a notice; one that is there already with the same sentence is replaced, not repeated."""
+        """Show a notice; one that is there already with the same sentence is replaced, not repeated. Names of files in
+        it may be no text."""
+        text, detail = valid_text(text), valid_text(detail)
         for bar in self._bars:
             if bar.notice.text == text and bar.notice.level == level:
                 self._remove(bar)

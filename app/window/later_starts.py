@@ -5,23 +5,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.process.one_window import Answer, LaterStart, Request
+from app.window.unattended import Unattended
 
 ACTIVATION_VARIABLE = "XDG_ACTIVATION_TOKEN"
 """Where Qt looks for the desktop's leave to come to the front."""
-
-
-class Play(Protocol):
-    """Carries out texts and a picture; `Unattended` is one. ``ended`` carries an exit code and a sentence."""
-
-    ended: Signal
-
-    def start(self) -> None: ...
 
 
 class LaterStarts(QObject):
@@ -30,12 +22,12 @@ class LaterStarts(QObject):
     _heard = Signal(object)
 
     def __init__(
-        self, window: QWidget, open_model: Callable[[str], object], make_play: Callable[[Request], Play]
+        self, window: QWidget, open_model: Callable[[str], object], make_play: Callable[[Request], Unattended]
     ) -> None:
         super().__init__(window)
         self._window, self._open_model, self._make_play = window, open_model, make_play
         self._waiting: deque[LaterStart] = deque()
-        self._play: Play | None = None
+        self._play: Unattended | None = None
         self._heard.connect(self._on_heard, Qt.ConnectionType.QueuedConnection)
 
     def hear(self, start: LaterStart) -> None:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeGuard, TypeVar, get_args, get_type_hints
 
 from engine.api.errors import EngineError, ErrorCode
 
@@ -159,7 +159,7 @@ class Declaration:
         return self._checked_number(value)
 
     def _checked_number(self, value: Any) -> Any:
-        if not _is_finite_number(value) or (self.kind is int and value != int(value)):
+        if not is_finite_number(value) or (self.kind is int and value != int(value)):
             raise self._invalid(value)
         if (self.minimum is not None and value < self.minimum) or (self.maximum is not None and value > self.maximum):
             raise self._invalid(value)
@@ -174,7 +174,7 @@ class Declaration:
         return numbers
 
     def _as_share(self, part: Any) -> float:
-        if not _is_finite_number(part) or part < 0:
+        if not is_finite_number(part) or part < 0:
             raise self._invalid(part)
         return float(part)
 
@@ -206,7 +206,8 @@ class Declaration:
 _BOOLEAN_WORDS = frozenset({"on", "true", "yes", "1", "off", "false", "no", "0"})
 
 
-def _is_finite_number(value: Any) -> bool:
+def is_finite_number(value: Any) -> TypeGuard[int | float]:
+    """Whether a value out of a file is a number that can be counted with; True and False are none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:

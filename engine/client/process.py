@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import queue
 import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 
 from engine.api.errors import internal_error
-from engine.api.messages import Command, Event, Failed
+from engine.api.messages import Cancel, Command, Event, Failed
 from engine.api.options import EngineOptions
 from engine.client import deadlines
 
 Run = Callable[[Connection, EngineOptions], None]
 """The main function of an engine process."""
+
+log = logging.getLogger("kvasir")
 
 
 class EngineProcess:
@@ -45,7 +49,7 @@ class EngineProcess:
         self._writer.start()
 
     def send(self, command: Command) -> None:
-        """Hand over a command; one that the process does not live to read is lost."""
+        """Hand over a command; one that the process does not live to read is lost, one that can't be sent fails."""
         self._outbox.put(command)
 
     def receive(self, timeout_s: float) -> Event | None:
@@ -89,11 +93,24 @@ class EngineProcess:
     def _write(self) -> None:
         while (command := self._outbox.get()) is not None:
             try:
-                self._pipe.send(command)
-            except OSError:
+                content = ForkingPickler.dumps(command)
+            except Exception as error:  # noqa: BLE001 - a copy may find no memory; nothing has been sent then
+                self._note_unsent(command, error)
+                continue
+            try:
+                self._pipe.send_bytes(content)
+            except ConnectionError:
                 # The process ended: whoever receives notices, and answers what was under way.
                 return
-            except Exception as error:  # noqa: BLE001 - what can't be sent fails alone, and the next is sent
-                mistake = internal_error(error)
-                request_id = getattr(command, "request_id", None)
-                self._unsent.put(Failed(request_id, mistake.code, mistake.message, mistake.detail))
+            except Exception:
+                # It would wait for the rest of this for ever, and understand nothing that follows.
+                log.warning("the pipe to the engine is unusable", exc_info=True)
+                self.kill()
+                return
+
+    def _note_unsent(self, command: Command, error: Exception) -> None:
+        log.warning("%s could not be sent: %r", type(command).__name__, error)
+        request_id = getattr(command, "request_id", None)
+        if request_id is not None and not isinstance(command, Cancel):
+            mistake = internal_error(error)
+            self._unsent.put(Failed(request_id, mistake.code, mistake.message, mistake.detail))

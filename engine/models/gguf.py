@@ -65,7 +65,7 @@ class ModelInfo:
 
     `files` are all shards in order; llama.cpp loads the first. `n_swa` is 0 without a sliding window.
     `is_architecture_known`: this version has heard of it; llama.cpp decides when it loads.
-    `is_geometry_exact` is False where llama.cpp keeps more per token than K and V.
+    `is_geometry_exact` is False where llama.cpp keeps more per token than K and V, or the header names no heads.
     """
 
     files: tuple[Path, ...]
@@ -181,7 +181,17 @@ def read_model_info(path: Path) -> ModelInfo:
         bos_token_id=metadata.optional_count("tokenizer.ggml.bos_token_id"),
         eos_token_id=metadata.optional_count("tokenizer.ggml.eos_token_id"),
         is_architecture_known=name in architecture.KNOWN,
-        is_geometry_exact=name in architecture.KNOWN and name not in architecture.WITH_FURTHER_CACHES,
+        is_geometry_exact=_is_geometry_exact(name, shapes),
+    )
+
+
+def _is_geometry_exact(name: str, shapes: ModelLayers) -> bool:
+    """Whether what the header says is all there is to know of the cache; one without heads says nothing of it."""
+    with_cells = [layer for layer in shapes.layers if layer.has_cells]
+    return (
+        name in architecture.KNOWN
+        and name not in architecture.WITH_FURTHER_CACHES
+        and (not with_cells or any(layer.row_k for layer in with_cells))
     )
 
 

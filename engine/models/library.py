@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode, mistakes_as_errors
 from engine.api.settings import CacheType
+from engine.api.valid import valid_text
 from engine.models import geometry
 from engine.models.gguf import ModelInfo, ModelKind, read_model_info
 from engine.models.stores import Candidate, Source, Store, content_digest, look_into
@@ -152,5 +153,5 @@ def _is_for_chat(model: LibraryModel) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name that can be shown and written anywhere: what is no text in it becomes question marks."""
-    return " ".join(name.encode("utf-8", "replace").decode("utf-8").split()) or "?"
+    """A name that can be shown and written anywhere."""
+    return " ".join(valid_text(name).split()) or "?"

@@ -16,6 +16,7 @@ import numpy as np
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
 from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, StateBytes
+from engine.models import geometry
 from engine.native.log import NativeLog
 from engine.native.report import read_load
 from engine.native.sampler import Sampler
@@ -172,7 +173,8 @@ class NativeContext:
     def __init__(self, model: NativeModel, settings: LoadSettings, log: NativeLog) -> None:
         self._model = model
         params = llama.llama_context_default_params()
-        n_ctx = settings.n_ctx or model.n_ctx_train
+        # llama.cpp rounds up what it is given, and takes no batch that is larger than what it was given.
+        n_ctx = geometry.n_cells(settings.n_ctx or model.n_ctx_train)
         n_threads = settings.n_threads or physical_cores()
         n_batch = min(settings.n_batch, n_ctx)
         set_fields(

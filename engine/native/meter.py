@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import psutil
-
+from engine.api.errors import EngineError
 from engine.api.messages import Device, DeviceMemory, Notice
 from engine.api.plan import Choice, DevicePlan, Fit, MemoryPlan
-from engine.api.settings import GpuLayers, LoadSettings, PolicySettings
+from engine.api.settings import FlashAttention, GpuLayers, LoadSettings, PolicySettings
 from engine.cache import window
+from engine.devices import available_ram_bytes
 from engine.models import ggml
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.models.header import TensorInfo
@@ -180,6 +181,7 @@ class MemoryMeter:
             window.check_policy(policy, traits.kind, min(traits.n_cells, traits.n_positions))
         placement = self._placement(file, settings, model.report, report, devices)
         memory = planning.memory(placement, devices)
+        flash_compute = None if report.flash_attn else self._compute_with_flash_attention(model.native, settings)
         return MemoryPlan(
             n_ctx=report.n_ctx,
             n_gpu_layers=sum(device != planning.HOST for device in model.report.layer_devices),
@@ -188,10 +190,22 @@ class MemoryMeter:
             can_shift=traits.can_shift,
             flash_attn=report.flash_attn,
             devices=tuple(device_plan(device, used) for device, used in memory),
-            warnings=plan_warnings.of_plan(info, settings, report, memory, self._ggml.flash_attention_pairs),
+            warnings=plan_warnings.of_plan(
+                info, settings, report, memory, self._ggml.flash_attention_pairs, flash_compute
+            ),
             refusals=refusals(info, settings, traits.kind),
             types_must_match=types_must_match(info),
         )
+
+    def _compute_with_flash_attention(self, model: NativeModel, settings: LoadSettings) -> int | None:
+        """Bytes that all compute buffers would take; None where it can't be."""
+        try:
+            settings = dataclasses.replace(settings, flash_attn=FlashAttention.ON)
+            with contextlib.closing(NativeContext(model, settings, self._log)) as context:
+                report = read_context(context.load_log)
+        except EngineError:
+            return None
+        return sum(buffer.n_bytes for buffer in report.compute_buffers) if report.flash_attn else None
 
     def _placement(
         self,
@@ -264,7 +278,7 @@ def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) 
 
     Weights in RAM are mostly the file's own pages, which count as free already.
     """
-    host_free = psutil.virtual_memory().available
+    host_free = available_ram_bytes()
     returned = {memory.device: memory for memory in given_back}
     result = []
     for device in planning.memory_devices(devices):

@@ -28,17 +28,23 @@ def of_plan(
     report: ContextReport,
     memory: Sequence[tuple[Device, DeviceMemory]],
     flash_attention_pairs: Callable[[str], frozenset[str] | None],
+    flash_compute_bytes: int | None = None,
 ) -> tuple[PlanWarning, ...]:
-    """All warnings of one plan; ``flash_attention_pairs(backend)`` says for which pairs a build has fast kernels."""
+    """All warnings of one plan.
+
+    ``flash_attention_pairs(backend)`` says for which pairs a build has fast kernels; ``flash_compute_bytes``: what the
+    compute buffers would take with flash attention, None where that can't be.
+    """
     found = []
     has_cells = any(layer.has_cells for layer in info.layers)
     if has_cells and report.flash_attn:
         for device, used in memory:
             if used.kv_bytes and not has_fast_kernels(device, settings, flash_attention_pairs):
                 found.append(_slow_types(device, settings))
-    if has_cells and not report.flash_attn:
-        found.append(_compute_grows(report, sum(used.compute_bytes for _, used in memory)))
-    if settings.type_v.is_quantized and settings.flash_attn is FlashAttention.AUTO:
+    compute_bytes = sum(used.compute_bytes for _, used in memory)
+    if has_cells and not report.flash_attn and (flash_compute_bytes or 0) < compute_bytes:
+        found.append(_compute_grows(report, compute_bytes))
+    if has_cells and settings.type_v.is_quantized and settings.flash_attn is FlashAttention.AUTO:
         found.append(
             PlanWarning(
                 PlanWarningCode.FLASH_ATTENTION_FORCED,

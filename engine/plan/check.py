@@ -80,7 +80,7 @@ def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
 
 def _clamped(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
     """A batch fits the context, and a micro-batch the batch; what nobody asked for is no news."""
-    n_batch = min(settings.n_batch, settings.n_ctx or info.n_ctx_train)
+    n_batch = min(settings.n_batch, geometry.n_cells(settings.n_ctx or info.n_ctx_train))
     n_ubatch = min(settings.n_ubatch, n_batch)
     notices = []
     if n_batch != settings.n_batch != LoadSettings.n_batch:

@@ -29,7 +29,7 @@ MESSAGES_PER_S = 1_000
 """What a slow machine writes with any template; a long chat takes its time."""
 MEMORY_BYTES = 512 << 20
 """What the process may take beside what it starts with: many times what a chat of millions of characters needs."""
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 10.0
 _PATIENCE = 6  # times as long as a template may compute it may take, on a machine that has other things to do
 _LOOK_S = 0.02
 _GRACE_S = 1.0  # after which the process ends itself, should nobody be left to end it
@@ -85,24 +85,25 @@ class TemplateProcess:
         Raises EngineError once the process had to be ended; ``look`` may end the wait, and with it the process.
         """
         try:
-            self.start()
-            if not self._is_ready:
-                self._receive(START_TIMEOUT_S, look)
-                self._is_ready = True
+            self._get_ready(look)
+            answer: _Answer = None
             if self._opened is not opening:
-                self._send(opening, seconds)
-                answer = self._receive(seconds, look)
-                if messages is None or isinstance(answer, EngineError):
-                    return answer
-                self._opened = opening
-            self._send(messages, seconds)
-            return self._receive(seconds, look)
+                self._opened = None
+                answer = self._exchange(opening, seconds, look)
+                if not isinstance(answer, EngineError):
+                    self._opened = opening
+            if messages is not None and self._opened is opening:
+                answer = self._exchange(messages, seconds, look)
         except (EOFError, OSError) as error:
             self._start_again()
             raise template_failure(f"the process of the template ended: {error!r}") from error
         except BaseException:
             self._start_again()
             raise
+        if isinstance(answer, EngineError) and self._use()[0] > self._memory_bytes // 2:
+            # What is left of it would be missing for the next chat.
+            self._start_again()
+        return answer
 
     def _start_again(self) -> None:
         self.end()
@@ -123,9 +124,19 @@ class TemplateProcess:
             with contextlib.suppress(ValueError):
                 process.close()
 
-    def _send(self, request: _Opening | _Messages | None, seconds: float) -> None:
+    def _get_ready(self, look: Look) -> None:
+        self.start()
+        if not self._is_ready:
+            try:
+                self._receive(START_TIMEOUT_S, look)
+            except EngineError as error:
+                raise template_failure("the process of the template does not get ready") from error
+            self._is_ready = True
+
+    def _exchange(self, request: _Opening | _Messages, seconds: float, look: Look) -> _Answer:
         assert self._pipe is not None
         self._pipe.send((seconds, request))
+        return self._receive(seconds, look)
 
     def _receive(self, seconds: float, look: Look) -> _Answer:
         assert self._pipe is not None

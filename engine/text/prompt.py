@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from engine.api.chat import Message, Prompt, Turn
+from engine.api.valid import valid_text
 from engine.text.conversation import Field
 from engine.text.layout import Layout, Span, TurnText
 from engine.text.look import Look, look_nowhere
@@ -73,8 +74,7 @@ def _usable(message: Message, vocabulary: Vocabulary, control: ControlSpellings)
     """The message as text that has UTF-8, which half a surrogate pair has not, and without ids that can't be used."""
     if message.token_ids and not _can_use_ids(message, vocabulary, control):
         message = replace(message, token_ids=None)
-    text, reasoning = (field.encode("utf-8", errors="replace").decode() for field in (message.text, message.reasoning))
-    return replace(message, text=text, reasoning=reasoning)
+    return replace(message, text=valid_text(message.text), reasoning=valid_text(message.reasoning))
 
 
 def _can_use_ids(message: Message, vocabulary: Vocabulary, control: ControlSpellings) -> bool:

@@ -6,7 +6,7 @@ import importlib.metadata
 import secrets
 import time
 
-from engine.api.chat import Message, Prompt
+from engine.api.chat import Message, Notice, Prompt
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import CacheUsage, SpanState
 from engine.api.settings import LoadSettings
@@ -54,6 +54,8 @@ class LoadedModel:
         self.model = model
         self.context = context
         self.template = template
+        # The template's own are told with the load.
+        self._told = set(template.notices)
         self.read_tps: float | None = None
         self.manager = CacheManager(context, feed_size=self._feed_size())
         self.shape = CacheShape(
@@ -123,6 +125,12 @@ class LoadedModel:
                 f"This chat is too long: it has {n_characters} characters, and no more than {CHAT_CHARACTERS_MAX} can "
                 "be read. Start a new chat.",
             )
+
+    def untold(self, prompt: Prompt) -> tuple[Notice, ...]:
+        """What was done otherwise with this prompt and not with one before it."""
+        untold = tuple(notice for notice in prompt.notices if notice not in self._told)
+        self._told.update(untold)
+        return untold
 
     def used_kv_bytes(self, n_used: int) -> int:
         """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""

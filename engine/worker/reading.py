@@ -73,9 +73,8 @@ class Reading:
         self._n_saved = min(feed.n_reused, manager.sequence.n_cached)
         self._loaded.active.take(request.chat_id)
         self._tell_progress(0)
-        for notice in prompt.notices:
-            if notice not in self._loaded.template.notices:
-                self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
+        for notice in self._loaded.untold(prompt):
+            self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
         if feed.reason is not None and feed.n_recomputed >= RECOMPUTE_NOTICE_TOKENS:
             self._emit(Notice(NoticeCode.CACHE, _RECOMPUTE_SENTENCES[feed.reason].format(n=feed.n_recomputed)))
         started, n_done = time.perf_counter(), 0

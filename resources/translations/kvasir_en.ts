@@ -52,6 +52,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln part(s) of the file made no sense and were left out.</source>
+        <translation>
+            <numerusform>%Ln part of the file made no sense and was left out.</numerusform>
+            <numerusform>%Ln parts of the file made no sense and were left out.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln message(s) deleted.</source>
         <translation>
             <numerusform>%Ln message deleted.</numerusform>
@@ -68,6 +75,13 @@
 </context>
 <context>
     <name>Composer</name>
+    <message numerus="yes">
+        <source>Too long by about %Ln token(s)</source>
+        <translation>
+            <numerusform>Too long by about %Ln token</numerusform>
+            <numerusform>Too long by about %Ln tokens</numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>Too long by %Ln token(s)</source>
         <translation>
@@ -115,6 +129,13 @@
 </context>
 <context>
     <name>_Chip</name>
+    <message numerus="yes">
+        <source>about %Ln token(s)</source>
+        <translation>
+            <numerusform>about %Ln token</numerusform>
+            <numerusform>about %Ln tokens</numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>%Ln token(s)</source>
         <translation>

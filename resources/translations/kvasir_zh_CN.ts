@@ -645,6 +645,10 @@
         </translation>
     </message>
     <message>
+        <source>The file of the chats is damaged, and what can&apos;t be read of it is missing there.</source>
+        <translation>保存对话的文件已损坏，其中无法读取的内容未能导出。</translation>
+    </message>
+    <message>
         <source>Import chats</source>
         <translation>导入对话</translation>
     </message>
@@ -682,6 +686,12 @@
         <source>%Ln chat(s) were here already.</source>
         <translation>
             <numerusform>其中 %Ln 个对话已经存在。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln part(s) of the file made no sense and were left out.</source>
+        <translation>
+            <numerusform>文件中有 %Ln 处内容无法识别，已略过。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -796,6 +806,10 @@
 <context>
     <name>Composer</name>
     <message>
+        <source>Pasted text {0}</source>
+        <translation>粘贴的文本 {0}</translation>
+    </message>
+    <message>
         <source>Ask anything…</source>
         <translation>想问什么都可以…</translation>
     </message>
@@ -836,10 +850,20 @@
         <translation>Enter 发送  ·  Shift+Enter 换行</translation>
     </message>
     <message numerus="yes">
+        <source>Too long by about %Ln token(s)</source>
+        <translation>
+            <numerusform>约超出 %Ln 个词元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Too long by %Ln token(s)</source>
         <translation>
             <numerusform>超出 %Ln 个词元</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>About {used} / {room} tokens</source>
+        <translation>约 {used} / {room} 个词元</translation>
     </message>
     <message>
         <source>{used} / {room} tokens</source>
@@ -1139,12 +1163,20 @@
         <translation>此对话超出 {} 个词元：它有 {} 个，而空间为 {} 个。请用更大的上下文窗口加载模型，或选择会逐出旧轮次的策略。</translation>
     </message>
     <message>
+        <source>This chat is too long: it has {} characters, and no more than {} can be read. Start a new chat.</source>
+        <translation>此对话太长：它有 {} 个字符，最多只能读取 {} 个。请开始新对话。</translation>
+    </message>
+    <message>
         <source>This is a “{}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
         <translation>这是“{}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
     </message>
     <message>
         <source>This is no access token: one is a single word of letters, digits and signs. Copy it again, all of it.</source>
         <translation>这不是访问令牌：令牌是由字母、数字和符号组成的一个词。请重新完整复制。</translation>
+    </message>
+    <message>
+        <source>This is too long by about {} tokens: it has about {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
+        <translation>约超出 {} 个词元：它约有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
     </message>
     <message>
         <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
@@ -1191,16 +1223,8 @@
         <translation>此模型的缓存无法原地重新编号。</translation>
     </message>
     <message>
-        <source>This model&apos;s chat template can&apos;t be read.</source>
-        <translation>无法读取此模型的对话模板。</translation>
-    </message>
-    <message>
         <source>This model&apos;s chat template can&apos;t write this chat: start a new chat, or choose another model.</source>
         <translation>此模型的对话模板无法写出这个对话：请开始新对话，或选择其他模型。</translation>
-    </message>
-    <message>
-        <source>This model&apos;s chat template did not come to an end, so it was stopped. Choose another model, or a newer file of this one.</source>
-        <translation>此模型的对话模板没有结束，已被停止。请选择其他模型，或此模型的更新文件。</translation>
     </message>
     <message>
         <source>This model&apos;s memory is {}, so tokens can&apos;t be taken out of it: choose recompute or stop instead of {}.</source>
@@ -1519,6 +1543,18 @@
         <translation>由处理器计算：没有 GPU。</translation>
     </message>
     <message>
+        <source>This model&apos;s chat template can&apos;t be used.</source>
+        <translation>无法使用此模型的对话模板。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template did not come to an end with this chat, so it was stopped: start a new chat, or choose another model.</source>
+        <translation>此模型的对话模板处理这个对话时没有结束，已被停止：请开始新对话，或选择其他模型。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template does not come to an end.</source>
+        <translation>此模型的对话模板不会结束。</translation>
+    </message>
+    <message>
         <source>{} of {} layers fit on the GPU; the processor computes the others, which is slower.</source>
         <translation>GPU 能放下 {} / {} 层；其余由处理器计算，速度较慢。</translation>
     </message>
@@ -1625,8 +1661,8 @@
         <translation>不会打开此链接：{0}</translation>
     </message>
     <message>
-        <source>Open this link outside of Kvasir? {0}</source>
-        <translation>要在 Kvasir 之外打开此链接吗？{0}</translation>
+        <source>Open this link outside of Kvasir? It leads to {0}.</source>
+        <translation>要在 Kvasir 之外打开此链接吗？它指向 {0}。</translation>
     </message>
     <message>
         <source>Open</source>
@@ -4009,6 +4045,12 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
 </context>
 <context>
     <name>_Chip</name>
+    <message numerus="yes">
+        <source>about %Ln token(s)</source>
+        <translation>
+            <numerusform>约 %Ln 个词元</numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>%Ln token(s)</source>
         <translation>

@@ -9,7 +9,14 @@ import psutil
 import pytest
 
 from engine.api.facts import Device, DeviceMemory
-from engine.devices import DeviceSample, DeviceSampler, SampleProblem, memory_shares, spare_ram_bytes
+from engine.devices import (
+    DeviceSample,
+    DeviceSampler,
+    SampleProblem,
+    available_ram_bytes,
+    memory_shares,
+    spare_ram_bytes,
+)
 from tests.engine.fake_nvml import GIB, FakeNvml
 
 CPU = Device("CPU", "A processor", "cpu", "CPU", 6 * GIB, 16 * GIB)
@@ -176,6 +183,7 @@ def test_a_system_that_does_not_tell_its_memory(monkeypatch: pytest.MonkeyPatch)
     ram = DeviceSampler(FakeNvml(n_cards=0)).sample((), ENGINE)[0]
     assert (ram.total_bytes, ram.problem) == (0, SampleProblem.DRIVER_FAILED)
     assert spare_ram_bytes() == 0
+    assert available_ram_bytes() == 0
 
 
 @pytest.mark.parametrize("part", [2**63, -5, 30 * GIB])

@@ -22,6 +22,15 @@ def held_positions(context: NativeContext, *, has_mrope: bool = False) -> list[i
     if context.traits.kind is MemoryKind.RECURRENT:
         (n_cells,) = struct.unpack_from("<I", state, 8)
         return sorted(struct.unpack_from("<i", state, 12 + 8 * cell)[0] for cell in range(n_cells))
+    return _positions(state, MROPE_EXTENSION_BYTES if has_mrope else 0)
+
+
+def window_positions(context: NativeContext) -> list[int]:
+    """Positions of the window layers' cells that a state takes, in order."""
+    return _positions(context.snapshot(partial=True), 0)
+
+
+def _positions(state: memoryview, extension_bytes: int) -> list[int]:
     n_streams, n_cells = struct.unpack_from("<II", state, 8)
     assert n_streams == 1
     offset, positions = 16, []
@@ -29,5 +38,5 @@ def held_positions(context: NativeContext, *, has_mrope: bool = False) -> list[i
         position, n_sequences = struct.unpack_from("<iI", state, offset)
         assert n_sequences == 1
         positions.append(position)
-        offset += 8 + (MROPE_EXTENSION_BYTES if has_mrope else 0) + 4 * n_sequences
+        offset += 8 + extension_bytes + 4 * n_sequences
     return sorted(positions)

@@ -40,6 +40,11 @@ def test_a_field_that_is_not_there_is_an_error() -> None:
         set_fields(llama.llama_model_default_params(), use_mmap=True)
 
 
+def test_a_short_context_is_read_in_batches_of_the_cells_there_are(new_context: ContextMaker) -> None:
+    context = new_context(TinySpec(), n_ctx=1, n_batch=256, n_ubatch=256)
+    assert (context.traits.n_cells, context.n_batch, context.n_ubatch) == (256, 256, 256)
+
+
 @pytest.mark.parametrize(
     "fields",
     [

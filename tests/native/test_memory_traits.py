@@ -17,7 +17,7 @@ from engine.native import backend
 from engine.native.backend import set_fields
 from tests.engine.cache.chats import Chat, feed, text
 from tests.native.contexts import ContextMaker, native_log, new_context
-from tests.native.state_header import held_positions
+from tests.native.state_header import held_positions, window_positions
 from tests.tiny import TinySpec
 
 __all__ = ["native_log", "new_context"]
@@ -148,3 +148,20 @@ def test_the_fields_of_a_batch_that_are_filled_exist():
     known = {name for name, _type in llama.llama_batch._fields_}
     assert known >= {"n_tokens", "token", "pos", "n_seq_id", "seq_id", "logits"}
     assert issubclass(llama.llama_batch, ctypes.Structure)
+
+
+@pytest.mark.parametrize("swa_full", [False, True])
+def test_a_state_holds_the_last_tokens_of_window_layers_and_no_more(swa_full: bool, new_context: ContextMaker):
+    context = new_context(CASES["window"].spec, swa_full=swa_full)
+    n_tokens, n_swa = 200, context.traits.n_swa
+    for position in range(0, n_tokens, 50):
+        context.decode([10 + position + i for i in range(50)], position)
+    whole = context.snapshot()
+    assert held_positions(context) == list(range(n_tokens))
+    # One token more than the next one sees: a cut of one token finds all that it needs.
+    last = list(range(n_tokens - n_swa, n_tokens))
+    assert window_positions(context) == last
+    context.clear()
+    assert context.restore(whole)
+    context.remove(n_tokens - 1, None)
+    assert window_positions(context) == last[:-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import Device, DeviceMemory
-from engine.api.plan import DevicePlan, MemoryPlan
-from engine.api.settings import N_CTX_MAX, LoadSettings, PolicySettings
+from engine.api.plan import DevicePlan, MemoryPlan, PlanWarningCode
+from engine.api.settings import N_CTX_MAX, FlashAttention, LoadSettings, PolicySettings
 from engine.models.shards import read_shards
 from engine.native import meter as meter_module
 from engine.native.devices import Ggml
@@ -141,3 +142,19 @@ def test_the_largest_context_that_fits_really_does(meter: MemoryMeter, tiny_mode
     path = tiny_model(n_ctx_train=2048)
     fit = meter.find_fit(path, SETTINGS)
     assert (fit.largest_n_ctx, fit.proposals) == (2048, ())
+
+
+def test_that_compute_grows_without_flash_attention_is_told_where_it_does(
+    meter: MemoryMeter, tiny_model: Callable[..., Path]
+) -> None:
+    told = set()
+    for n_ubatch in (1, 512):
+        without = LoadSettings(n_ctx=256, n_ubatch=n_ubatch, n_gpu_layers=0, flash_attn=FlashAttention.OFF)
+        plan, flash = (
+            meter.plan(tiny_model(arch="gemma3", n_layer=6), settings)
+            for settings in (without, replace(without, flash_attn=FlashAttention.ON))
+        )
+        is_more = sum(one.compute_bytes for one in plan.devices) > sum(one.compute_bytes for one in flash.devices)
+        assert (PlanWarningCode.COMPUTE_GROWS in [warning.code for warning in plan.warnings]) is is_more
+        told.add(is_more)
+    assert told == {False, True}

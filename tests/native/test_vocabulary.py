@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import engine.text.tokens
 from engine.api.chat import Message
 from engine.text.prompt import build_prompt
 from engine.text.spellings import ControlSpellings
@@ -195,3 +196,12 @@ def test_a_text_in_segments_has_the_tokens_of_the_whole(vocabulary: Vocabulary) 
     lines = ("hello user\n", "hello\n", "user user\n", "end")
     tokenized = SegmentTokenizer(vocabulary, ControlSpellings(())).tokenize(Segment(line) for line in lines)
     assert tokenized.tokens == vocabulary.tokenize("".join(lines), parse_special=True)
+
+
+def test_a_long_text_in_pieces_has_the_tokens_of_the_whole(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.text.tokens, "PIECE_CHARACTERS", 64)
+    text = "".join(f"hello user, {n} times:\n\n  - (there)  \nend\n<td>\nuser\n" for n in range(100))
+    tokenized = SegmentTokenizer(vocabulary, ControlSpellings(())).tokenize([Segment(text)])
+    assert tokenized.tokens == vocabulary.tokenize(text, parse_special=True)

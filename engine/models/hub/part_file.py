@@ -42,7 +42,10 @@ class PartFile:
         self.n_bytes = n_bytes = _size(path)
         self.version: str | None = None
         self.stretches: list[Stretch] = []
-        self._read_sums()
+        if n_bytes:
+            self._read_sums()
+        else:
+            self._sums_path.unlink(missing_ok=True)
         while self.stretches and self.stretches[-1].end > n_bytes:
             # The system ended before all of it was on the disk.
             self.stretches.pop()

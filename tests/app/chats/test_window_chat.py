@@ -220,6 +220,21 @@ def test_the_draft_is_counted_when_typing_pauses_and_late_answers_are_dropped(st
     assert room.text() == ""
 
 
+def test_an_estimate_is_shown_as_one_and_keeps_only_what_is_certainly_too_long(start_desk, qtbot):
+    desk = start_desk()
+    desk.type("one two")
+    settle()
+    room = desk.program.composer.findChild(QLabel, "composerRoom")
+    qtbot.waitUntil(lambda: room.text() != "")
+    desk.program.composer.set_room(500_000, 4096, True)
+    assert room.text().startswith("Too long by about 495,904 ")
+    assert not desk.program.composer.can_send()
+    assert desk.program.composer.text() == "one two"
+    desk.program.composer.set_room(4200, 4096, True)
+    assert room.text() == "About 4,200 / 4,096 tokens"
+    assert desk.program.composer.can_send()
+
+
 def test_system_prompt_and_sampling_hold_for_the_next_request(start_desk, qtbot):
     desk = start_desk()
     panel = desk.program.sampling_panel
@@ -274,3 +289,21 @@ def test_copying(start_desk, qtbot):
     assert QGuiApplication.clipboard().text() == desk.engine.answer + " "
     desk.program.actions["copy_chat"].trigger()
     assert QGuiApplication.clipboard().text().startswith("**You**\n\nHi\n\n**Assistant**\n\nRed")
+
+
+@pytest.mark.expected_log("Generate could not be sent")
+def test_a_message_that_can_not_be_sent_leaves_its_chat_usable(start_desk, qtbot, monkeypatch):
+    desk = start_desk()
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.engine, "send", refuse)
+        desk.send("Hello")
+        qtbot.waitUntil(lambda: desk.program.chat.conversation.request_id is None)
+    assert desk.say() == [("user", "Hello")]
+    assert desk.program.session.status.can_answer
+    desk.program.chat.regenerate()
+    qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
+    assert desk.say() == [("user", "Hello"), ("assistant", "Red, green and **blue**. ")]
+
+
+def refuse(_command):
+    raise OSError("the pipe is full")

@@ -27,3 +27,13 @@ def test_in_a_narrow_window_the_name_is_seen_rather_than_the_share(qapp, qtbot):
     assert size.toolTip() == whole
     tray.resize(600, 40)
     qtbot.waitUntil(lambda: size.text() == whole)
+
+
+def test_an_estimate_is_shown_as_one(qapp, qtbot):
+    tray = AttachmentTray(Theme(qapp))
+    qtbot.addWidget(tray)
+    file = Attachment("minutes.md", "text")
+    tray.set_attachments((file,))
+    tray.set_tokens(file, 7, None, is_estimate=True)
+    size = tray.findChild(QFrame, "attachmentChip").findChildren(QLabel)[2]
+    assert size.toolTip().startswith("about 7 ")

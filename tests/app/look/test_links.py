@@ -72,7 +72,7 @@ def test_what_leads_nowhere_certain_is_not_opened(address: str) -> None:
 def test_the_question_names_the_host_and_opens_just_that(start_desk, monkeypatch) -> None:
     opened = []
     monkeypatch.setattr("app.window.engine_notices.QDesktopServices.openUrl", opened.append)
-    desk = start_desk()
+    desk = start_desk(is_loaded=False)
     desk.program.transcript.link_activated.emit(HIDDEN)
     [words] = [label.text() for label in desk.program.notices.findChildren(QLabel, "noticeText")]
     assert "evil.example." in words.splitlines()[0]

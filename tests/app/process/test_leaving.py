@@ -14,7 +14,7 @@ from app.process.leaving import leave
 
 LEAVES = """
 import multiprocessing, signal
-from app.leaving import leave
+from app.process.leaving import leave
 
 def stay(ours, theirs):
     # As one that no kill reaches.

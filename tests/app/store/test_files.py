@@ -74,8 +74,8 @@ chats = st.builds(
 
 @given(st.lists(chats, max_size=3), st.lists(st.builds(Preset, texts, texts), max_size=2))
 def test_the_own_format_loses_nothing(some, presets):
-    read, presets_read = chats_of(json.loads("".join(pieces(some, presets))))
-    assert (read, presets_read) == (some, presets)
+    read, presets_read, left_out = chats_of(json.loads("".join(pieces(some, presets))))
+    assert (read, presets_read, left_out) == (some, presets, [])
 
 
 @given(st.lists(chats, max_size=3, unique_by=lambda one: one.chat.id))
@@ -210,7 +210,7 @@ def test_numbers_that_no_answer_has_are_left_out(value):
     whole = full()
     plain = json.loads("".join(pieces([whole])))
     plain["chats"][0]["turns"][1]["stats"]["n_generated"] = value
-    (read,), _ = chats_of(json.loads(json.dumps(plain)))
+    (read,), _, _ = chats_of(json.loads(json.dumps(plain)))
     assert [one.stats for one in read.turns] == [None, None, None]
     assert [one.message.text for one in read.turns] == [one.message.text for one in whole.turns]
 

@@ -19,7 +19,7 @@ import os, sys, time
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.options import Options
+from app.process.options import Options
 from app.program import Program
 from tests.app.fake_engine import FakeEngine
 

@@ -135,12 +135,38 @@ def test_wrong_values_alone_fall_back(tmp_path):
     assert json.loads(problems[0].kept_as.read_text()) == content
 
 
-@pytest.mark.parametrize("value", ["half a pair: \ud800", "nul: \0"])
-def test_texts_that_could_not_be_written_again_are_refused(tmp_path, value):
+@pytest.mark.parametrize(("value", "kept"), [("half a pair: \ud800", "half a pair: \ufffd"), ("nul: \0", "")])
+def test_texts_that_could_not_be_written_again_are_made_valid_or_refused(tmp_path, value, kept):
     path = tmp_path / "preferences.json"
     path.write_text(json.dumps({"version": 1, "chat": {"system_prompt": value}}))
     store, _ = store_of(path)
-    assert store.load().system_prompt == ""
+    assert store.load().system_prompt == kept
+
+
+def test_a_model_whose_path_is_no_text_does_not_keep_the_others_from_being_written(tmp_path):
+    store, problems = store_of(tmp_path / "preferences.json")
+    store.update(recent_models=(RecentModel("/models/caf\udce9.gguf"),), theme="dark")
+    again, _ = store_of(tmp_path / "preferences.json")
+    assert again.load().theme == "dark"
+    assert problems == []
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "9" * 5000, "1e999", "-1e999", "NaN", "Infinity", "true"])
+def test_a_number_beyond_every_number_is_refused_alone(tmp_path, number):
+    path = tmp_path / "preferences.json"
+    setup = f'{{"path": "/a.gguf", "load": {{"n_ctx": {number}, "n_batch": 256}}, "policy": {{"n_sink": {number}}}}}'
+    path.write_text(
+        f'{{"version": 1, "appearance": {{"text_scale": {number}, "theme": "dark"}}, "tiers": {{"ram_gib": {number}}},'
+        f'"models": {{"recent": [{{"path": "/a.gguf", "size_bytes": {number}}}]}},'
+        f'"chat": {{"sampling": {{"temperature": {number}, "seed": {number}, "top_k": 7}}}}, "setups": [{setup}]}}'
+    )
+    store, problems = store_of(path)
+    found = store.load()
+    assert [problem.kind for problem in problems] == [ProblemKind.WRONG_VALUES]
+    assert (found.theme, found.text_scale, found.sampling) == ("dark", 1.0, SamplingSettings(top_k=7))
+    assert found.setups["/a.gguf"].load.n_ctx == Preferences().setup(None).load.n_ctx
+    assert found.setups["/a.gguf"].load.n_batch == 256
+    assert found.recent_models == (RecentModel("/a.gguf"),)
 
 
 def test_where_nothing_can_be_written_changes_hold_and_it_is_told_once(tmp_path):

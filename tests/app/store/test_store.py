@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.store.records import Changes, Chat, Preset, Turn, WholeChat
+from app.store.records import Attachment, Changes, Chat, ChatSettings, Preset, Turn, WholeChat
 from app.store.schema import FromTheFutureError
 from app.store.store import ChatStore
 from app.store.token_ids import pack, unpack
@@ -173,8 +173,21 @@ def test_a_newer_database_is_left_alone(tmp_path):
 
 
 def test_text_that_can_not_be_written_is_written_as_far_as_it_can(store):
-    store.save(Chat("a", "x\ud800"), Changes((Turn(1, Message("user", "half \ud83d pair \0 and NUL")),)))
-    assert store.load("a").turns[0].message.text == "half ? pair \0 and NUL"
+    files = (Attachment("caf\udce9.txt", "half \ud835"),)
+    said = Turn(2, Message("user", "composed"), model="/caf\udce9", attachments=files, typed="\ud835\udc00")
+    chat = Chat("a", "x\ud800", draft="\udc00", settings=ChatSettings("\ud835 prompt"))
+    store.save(chat, Changes((Turn(1, Message("user", "half \ud83d pair \0 and NUL")), said)))
+    store.rename("a", "x\ud800")
+    store.save_preset(Preset("\ud800", "\udc00"))
+    whole = store.load("a")
+    assert whole.turns[0].message.text == "half \ufffd pair \0 and NUL"
+    assert whole.turns[1].attachments == (Attachment("caf\ufffd.txt", "half \ufffd"),)
+    assert (whole.turns[1].typed, whole.turns[1].model) == ("𝐀", "/caf\ufffd")
+    assert (whole.chat.title, whole.chat.draft) == ("x\ufffd", "\ufffd")
+    assert whole.chat.settings.system_prompt == "\ufffd prompt"
+    assert store.presets() == [Preset("\ufffd", "\ufffd")]
+    assert [hit.turn_id for hit in store.search("half \ud83d pair")] == [2]
+    assert store.search("\ud835") == []
 
 
 @given(st.none() | st.lists(st.integers(0, 2**32 - 1)).map(tuple))

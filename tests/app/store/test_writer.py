@@ -27,9 +27,9 @@ PAGE = 4096
 TALKER = """
 import os, sys
 from pathlib import Path
-from app.conversations.records import Changes, Chat, Turn
-from app.conversations.store import ChatStore
-from engine.messages import Message
+from app.store.records import Changes, Chat, Turn
+from app.store.store import ChatStore
+from engine.api.messages import Message
 
 def talk(run):
     store = ChatStore(Path(sys.argv[1]))

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from engine.api.chat import Prompt
 from engine.api.settings import Policy, PolicySettings
 from engine.cache.manager import CacheManager
 from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.cache.sequence import TokenSequence
-from tests.engine.cache.chats import Chat, answer, feed, text
+from tests.engine.cache.chats import Chat, answer, feed, long_chat, text
 from tests.engine.cache.fake_memory import FakeMemory
-from tests.engine.cache.lab import N_CELLS, RecordedMemory
+from tests.engine.cache.lab import N_CELLS, After, RecordedMemory
 from tests.engine.cache.reuse_contract import ReuseContract
 from tests.engine.cache.room_contract import RoomContract
 
@@ -69,3 +70,32 @@ def test_where_no_position_is_left_over_small_chunks_do_not_read_everything_agai
     assert memory.n_decoded - n_fed < 10 * n_answer
     assert 7 <= manager.counts.n_renumbered <= 9
     assert not memory.inner.faults(manager.sequence)
+
+
+def test_renumbering_brings_nothing_near_that_window_layers_have_lost() -> None:
+    # Fewer tokens are kept than a window sees: without the gap behind them it sees the sinks again.
+    lab = LABS["whole windows"]
+    memory = RecordedMemory(lab.new_memory())
+    manager, settings = CacheManager(memory), PolicySettings(policy=Policy.SINKS, n_sink=4, n_window=20, n_evict=4)
+    feed(manager, Chat().say("user", text(1, 8)).prompt(), settings)
+    answer(manager, text(2, 100))
+    assert manager.renumber()
+    assert manager.sequence.next_position == manager.sequence.n_cached
+    answer(manager, text(3, 10))
+    lab.check(memory.inner, manager.sequence)
+
+
+@pytest.mark.parametrize("n_asked", range(40))
+def test_a_checkpoint_made_right_after_a_stop_has_no_token_to_spare(n_asked: int) -> None:
+    lab = LABS["sliding"]
+    memory = RecordedMemory(lab.new_memory())
+    manager, prompt = CacheManager(memory), long_chat(4, n_user=14).prompt()
+    manager.begin(prompt, PolicySettings())
+    list(manager.feed(After(n_asked)))
+    n_stopped = len(manager.sequence)
+    list(manager.feed())
+    # Back to where it was stopped, and one token further; then on.
+    for n_kept in (n_stopped, n_stopped - 1):
+        manager.settle(Prompt(prompt.tokens[:n_kept], prompt.turns), PolicySettings())
+    feed(manager, prompt, PolicySettings())
+    lab.check(memory.inner, manager.sequence)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 
 import psutil
 import pytest
@@ -291,18 +293,6 @@ def test_every_request_ends_once_whatever_happens(desk: Callable[..., Desk]) -> 
     assert [answers.count(request_id) for request_id in asked] == [1] * len(asked)
 
 
-def test_a_request_that_can_t_be_sent_fails_alone(desk: Callable[..., Desk]) -> None:
-    one = desk()
-    one.load("models/some.gguf")
-    one.heard.wait(ModelLoaded)
-    unsent = one.send(lambda request_id: Generate(request_id, "chat", (lambda: None,)))  # type: ignore[arg-type]
-    failed = one.heard.wait_for_answer(unsent)
-    assert isinstance(failed, Failed)
-    assert failed.code is ErrorCode.INTERNAL
-    assert isinstance(one.heard.wait_for_answer(one.ask("hello")), Finished)
-    assert one.heard.of(EngineLost) == []
-
-
 @pytest.mark.expected_log("an event was not taken")
 def test_a_listener_that_makes_a_mistake_still_hears_the_rest(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
@@ -319,3 +309,45 @@ def test_a_listener_that_makes_a_mistake_still_hears_the_rest(
     one.client.start()
     load = one.load()
     assert one.heard.wait(ModelLoaded).request_id == load
+
+
+class Uncopyable(str):
+    """A text for whose copy there is no memory."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> str:
+        raise MemoryError
+
+
+@pytest.mark.expected_log("Generate could not be sent: MemoryError")
+def test_a_request_that_can_not_be_sent_fails_and_the_next_one_works(desk: Callable[..., Desk]) -> None:
+    one = desk()
+    one.load()
+    one.heard.wait(ModelLoaded)
+    unsent = one.ask(Uncopyable("long"))
+    failed = one.heard.wait(Failed)
+    assert (failed.request_id, failed.code) == (unsent, ErrorCode.INTERNAL)
+    after = one.ask("short")
+    assert one.heard.wait(Finished).request_id == after
+    assert not one.heard.of(EngineLost)
+
+
+@pytest.mark.expected_log("the pipe to the engine is unusable")
+def test_a_pipe_that_takes_no_more_costs_the_request_and_a_new_process_does_the_next(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = desk()
+    one.load()
+    one.heard.wait(ModelLoaded)
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "send_bytes", refuse_to_send)
+        unsent = one.ask("hello")
+        lost = one.heard.wait(EngineLost)
+    assert unsent in lost.request_ids
+    after = one.ask("hello again")
+    assert one.heard.wait(Finished).request_id == after
+
+
+def refuse_to_send(_pipe: Connection, _content: bytes) -> None:
+    raise OSError(errno.ENOBUFS, "no buffer space")

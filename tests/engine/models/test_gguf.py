@@ -282,6 +282,17 @@ class TestFacts:
         assert not info.is_geometry_exact
         assert info.n_layer == 8
 
+    def test_a_header_without_heads_says_nothing_of_the_cache(self, tmp_path):
+        for name, is_exact in (("llama", False), ("mamba", True)):
+            pairs = [
+                raw.pair("general.architecture", raw.STRING, name),
+                *(raw.pair(f"{name}.{key}", raw.U32, 64) for key in ("context_length", "embedding_length")),
+                raw.pair(f"{name}.block_count", raw.U32, 2),
+            ]
+            path = tmp_path / f"{name}.gguf"
+            path.write_bytes(raw.gguf(pairs, [raw.tensor("token_embd.weight", [8, 4])], data=bytes(128)))
+            assert read_model_info(path).is_geometry_exact is is_exact
+
     def test_a_token_id_that_means_none(self, info_of):
         assert info_of(raw.pair("tokenizer.ggml.bos_token_id", raw.U32, 2**32 - 1)).bos_token_id is None
 

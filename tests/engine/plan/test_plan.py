@@ -15,6 +15,7 @@ from engine.api.messages import Device, DeviceMemory
 from engine.api.plan import DevicePlan, MemoryPlan, PlanWarningCode
 from engine.api.settings import N_CTX_MAX, CacheType, FlashAttention, LoadSettings, RopeScaling
 from engine.models import ggml
+from engine.models.geometry import n_cells
 from engine.models.gguf import ModelInfo, read_model_info
 from engine.models.header import TensorInfo
 from engine.native import plan_warnings
@@ -70,8 +71,11 @@ def test_an_impossible_context_is_refused(n_ctx: int, infos: Callable[..., Model
 
 def test_a_batch_larger_than_the_context_is_clamped_and_told(infos: Callable[..., ModelInfo]) -> None:
     settings, (notice,) = check_load(infos(), LoadSettings(n_ctx=300, n_batch=1000))
-    assert (settings.n_batch, settings.n_ubatch) == (300, 300)
-    assert "300 tokens, not 1000" in notice.message
+    assert (settings.n_batch, settings.n_ubatch) == (512, 512)
+    assert "512 tokens, not 1000" in notice.message
+    # There are 256 cells, however short a context is asked for.
+    settings, _notices = check_load(infos(), LoadSettings(n_ctx=1))
+    assert (settings.n_batch, settings.n_ubatch) == (256, 256)
     settings, (notice,) = check_load(infos(), LoadSettings(n_batch=64, n_ubatch=128))
     assert settings.n_ubatch == 64
     assert "Micro-batches have 64 tokens, not 128" in notice.message
@@ -87,7 +91,7 @@ def test_a_batch_larger_than_the_context_is_clamped_and_told(infos: Callable[...
 )
 def test_checked_settings_are_right_as_they_are(n_ctx: int, n_batch: int, n_ubatch: int, info: ModelInfo) -> None:
     settings, _ = check_load(info, LoadSettings(n_ctx=n_ctx, n_batch=n_batch, n_ubatch=n_ubatch))
-    assert settings.n_ubatch <= settings.n_batch <= n_ctx
+    assert settings.n_ubatch <= settings.n_batch <= n_cells(n_ctx)
     assert check_load(info, settings) == (settings, ())
 
 
@@ -121,10 +125,16 @@ CONTEXT = ContextReport(
 )
 
 
-def warned(info: ModelInfo, settings: LoadSettings, device: Device = CPU, report: ContextReport = CONTEXT) -> set[str]:
-    """The codes of a plan's warnings, with all K and V on one device."""
+def warned(
+    info: ModelInfo,
+    settings: LoadSettings,
+    device: Device = CPU,
+    report: ContextReport = CONTEXT,
+    flash_compute_bytes: int | None = None,
+) -> set[str]:
+    """The codes of a plan's warnings, with all K and V on one device, and a MiB of compute buffers."""
     held = DeviceMemory(device.name, 0, MIB, 0, MIB, 0)
-    found = plan_warnings.of_plan(info, settings, report, [(device, held)], lambda _backend: PAIRS)
+    found = plan_warnings.of_plan(info, settings, report, [(device, held)], lambda _backend: PAIRS, flash_compute_bytes)
     assert all(warning.message for warning in found)
     return {str(warning.code) for warning in found}
 
@@ -157,6 +167,12 @@ def test_forced_flash_attention_and_growing_buffers_are_told(info: ModelInfo) ->
     assert warned(info, LoadSettings(n_ctx=512, type_v=Q8_0)) == {PlanWarningCode.FLASH_ATTENTION_FORCED}
     off = replace(CONTEXT, flash_attn=False)
     assert warned(info, LoadSettings(n_ctx=512), report=off) == {PlanWarningCode.COMPUTE_GROWS}
+    assert warned(info, LoadSettings(n_ctx=512), report=off, flash_compute_bytes=MIB - 1) != set()
+    assert warned(info, LoadSettings(n_ctx=512), report=off, flash_compute_bytes=MIB) == set()
+
+
+def test_a_model_without_v_needs_no_flash_attention(infos: Callable[..., ModelInfo]) -> None:
+    assert warned(infos(arch="mamba"), LoadSettings(n_ctx=512, type_v=Q8_0)) == set()
 
 
 def test_a_context_beyond_the_trained_length_is_told_unless_rope_is_scaled(infos: Callable[..., ModelInfo]) -> None:

@@ -55,6 +55,20 @@ def test_a_stop_before_its_request_is_kept_and_one_after_the_answer_is_forgotten
     assert not inbox.is_cancelled(5)
 
 
+def test_who_works_for_nobody_sees_that_something_is_asked(pipe: tuple[Connection, Connection]) -> None:
+    ours, theirs = pipe
+    inbox = Inbox(theirs)
+    assert not inbox.has_more()
+    ours.send(Cancel(3))
+    assert not inbox.has_more()
+    ours.send(generate(2))
+    assert inbox.has_more()
+    assert inbox.next() == generate(2)
+    assert not inbox.has_more()
+    ours.send(Shutdown())
+    assert inbox.has_more()
+
+
 def test_shutdown_stops_what_runs_and_lets_what_waits_be_answered(pipe: tuple[Connection, Connection]) -> None:
     ours, theirs = pipe
     inbox = Inbox(theirs)

@@ -223,6 +223,19 @@ def test_what_is_noted_of_a_part_may_be_anything(hub: Hub, model: RemoteModel, t
     assert fetch(hub, model, tmp_path).read_bytes() == CONTENT
 
 
+def test_what_is_noted_of_a_part_that_is_gone_means_nothing(
+    server: HubServer, hub: Hub, model: RemoteModel, tmp_path: Path
+) -> None:
+    stop_half_way(hub, model, tmp_path)
+    (part,) = tmp_path.rglob("*.part")
+    part.unlink()
+    stop_half_way(hub, model, tmp_path)
+    server.ranges.clear()
+    n_there = part.stat().st_size
+    assert fetch(hub, model, tmp_path).read_bytes() == CONTENT
+    assert server.ranges == [(n_there, SIZE)]
+
+
 # --- patience ---
 
 

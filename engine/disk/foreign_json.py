@@ -1,0 +1,48 @@
+"""Reads JSON out of files, so that whoever takes values from it meets only text and numbers that can be used."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from engine.api.valid import valid_text
+
+MAX_BITS = 64
+_SHOWN = 40
+
+
+def read_json(text: str | bytes) -> Any:
+    """The value of a text; raises ValueError.
+
+    All text in it is valid. A number of more than 64 bits, and one that is endless or none, is a text of its first
+    digits, which is refused wherever a number is wanted.
+    """
+    text = valid_text(text) if isinstance(text, str) else text.decode("utf-8-sig")
+    try:
+        plain = json.loads(text, parse_int=_whole_number, parse_float=_number, parse_constant=str)
+        return _valid(plain) if "\\ud" in text or "\\uD" in text else plain
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _whole_number(digits: str) -> int | str:
+    if len(digits) <= _SHOWN and (number := int(digits)).bit_length() <= MAX_BITS:
+        return number
+    return digits[:_SHOWN]
+
+
+def _number(digits: str) -> float | str:
+    number = float(digits)
+    return number if math.isfinite(number) else digits[:_SHOWN]
+
+
+def _valid(plain: Any) -> Any:
+    """The same with the escapes of half a surrogate pair made valid."""
+    if isinstance(plain, str):
+        return valid_text(plain)
+    if isinstance(plain, list):
+        return list(map(_valid, plain))
+    if isinstance(plain, dict):
+        return {valid_text(key): _valid(value) for key, value in plain.items()}
+    return plain
