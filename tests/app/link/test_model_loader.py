@@ -45,7 +45,7 @@ def test_what_evidently_fits_is_loaded_without_a_plan(
     qtbot.waitUntil(lambda: len(loads(room)) == 1)
     assert room.planner.asked == []
     assert loads(room) == [LoadSettings(n_ctx=TRAINED)]
-    assert "there is no GPU" in room.setups.defaults(path).reasons[0]
+    assert "there is no GPU" in str(room.setups.defaults(path).reasons[0])
 
 
 def test_what_takes_a_plan_is_measured_while_the_engine_starts(tight: ModelRoom, qtbot: QtBot) -> None:

@@ -72,7 +72,7 @@ def test_a_crash_in_the_first_decode_is_worth_a_try_with_other_code() -> None:
     ],
 )
 def test_every_end_has_a_sentence(exit_code: int | None, stage: LoadStage | None, words: str) -> None:
-    sentence = describe_exit(exit_code, stage)
+    sentence = str(describe_exit(exit_code, stage))
     assert words in sentence
     assert sentence.endswith(".")
     assert "\n" not in sentence
