@@ -45,28 +45,32 @@ class LoadModel(Command):
 
 
 @dataclass(frozen=True)
-class PlanMemory(Command):
-    """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer.
+class PlanQuestion(Command):
+    """A question for the planner, which has its own process; answered by one PlanAnswer.
 
-    ``given_back``: what the model loaded now holds, and gives back before the load asked about. ``policy`` is checked
-    against the cells there would be.
+    ``given_back``: what the model loaded now holds, and gives back before the load asked about.
     """
 
-    request_id: int
     path: str
     settings: LoadSettings = LoadSettings()
     given_back: tuple[DeviceMemory, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanMemory(PlanQuestion):
+    """What a load would take: MemoryPlanned. ``policy`` is checked against the cells there would be."""
+
     policy: PolicySettings = PolicySettings()
 
 
 @dataclass(frozen=True)
-class FindFit(PlanMemory):
-    """What would fit, with these settings or the fewest changes to them; answered by FitFound or Failed."""
+class FindFit(PlanQuestion):
+    """What would fit, with these settings or the fewest changes to them: FitFound."""
 
 
 @dataclass(frozen=True)
-class ChooseSettings(PlanMemory):
-    """Which layers, context and types suit the memory that is free; answered by SettingsChosen or Failed."""
+class ChooseSettings(PlanQuestion):
+    """Which layers, context and types suit the memory that is free: SettingsChosen."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,10 @@ class Generate(Command):
 
 @dataclass(frozen=True)
 class RestoreChat(Command):
-    """Bring into the context what is kept of a chat, and evaluate nothing; answered by ChatRestored or Failed.
+    """Bring into the context what is kept of a chat; answered by ChatRestored or Failed.
 
-    ``messages`` and ``continue_last`` as in Generate. Where nothing is kept, what is in the context stays there.
+    ``messages`` and ``continue_last`` as in Generate. With ``evaluate`` the rest of the chat is evaluated, as for an
+    answer; without, where nothing is kept, what is in the context stays there.
     """
 
     request_id: int
@@ -94,6 +99,7 @@ class RestoreChat(Command):
     messages: tuple[Message, ...]
     policy: PolicySettings = PolicySettings()
     continue_last: bool = False
+    evaluate: bool = False
 
 
 @dataclass(frozen=True)
@@ -283,9 +289,13 @@ class ChatTiersChanged(Event):
 
 @dataclass(frozen=True)
 class ChatRestored(Event):
-    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now."""
+    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now.
+
+    ``stats``: what it cost where something was evaluated.
+    """
 
     request_id: int
+    stats: GenerationStats | None = None
 
 
 @dataclass(frozen=True)
@@ -304,19 +314,16 @@ class TokensCounted(Event):
 
 @dataclass(frozen=True)
 class MemoryPlanned(Event):
-    request_id: int
     plan: MemoryPlan
 
 
 @dataclass(frozen=True)
 class FitFound(Event):
-    request_id: int
     fit: Fit
 
 
 @dataclass(frozen=True)
 class SettingsChosen(Event):
-    request_id: int
     choice: Choice
 
 
@@ -346,6 +353,14 @@ class Failed(Said, Event):
     code: ErrorCode
     sentence: Sentence
     detail: str = ""
+
+
+@dataclass(frozen=True)
+class Superseded(Event):
+    """A PlanQuestion was not answered: its asker asked another one, or wants no answer any more."""
+
+
+PlanAnswer = MemoryPlanned | FitFound | SettingsChosen | Failed | Superseded
 
 
 class LossOutcome(StrEnum):

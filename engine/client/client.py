@@ -210,16 +210,10 @@ class EngineClient:
                 return
 
     def _spawn(self) -> EngineProcess | None:
-        recovery, options = self._recovery, self._options
         with self._lock:
             if self._is_closing:
                 return None
-            options = replace(
-                options,
-                excluded_cpu_variants=(*options.excluded_cpu_variants, *recovery.excluded_cpu_variants),
-                without_extra_bufts=options.without_extra_bufts or recovery.without_extra_bufts,
-                without_gpu=options.without_gpu or recovery.without_gpu,
-            )
+            options = self._recovery.options_for_next(self._options)
         process = EngineProcess(self._run, options)
         with self._lock:
             self._process = process
@@ -266,7 +260,7 @@ class EngineClient:
         stopped = [
             command
             for command in self._held
-            if isinstance(command, LoadModel | Generate) and command.request_id in self._cancelled
+            if isinstance(command, LoadModel | Generate | RestoreChat) and command.request_id in self._cancelled
         ]
         for command in stopped:
             self._held.remove(command)
@@ -389,9 +383,11 @@ class EngineClient:
         return read_log_tail(Path(self._options.log_path))
 
 
-def answer_to_stopped(request: LoadModel | Generate) -> Event:
+def answer_to_stopped(request: LoadModel | Generate | RestoreChat) -> Event:
     """The answer to a request that was stopped before any process read it."""
     if isinstance(request, LoadModel):
         return LoadCancelled(request.request_id)
+    if isinstance(request, RestoreChat):
+        return ChatRestored(request.request_id)
     stats = GenerationStats.nothing(request.sampling.seed or 0)
     return Finished(request.request_id, FinishReason.CANCELLED, stats, "", "", ())

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
-import os
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from engine import __version__
 from engine.api.chat import Message
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.installation import Installation, installation
@@ -24,7 +20,6 @@ from engine.api.messages import (
     CountTokens,
     Device,
     DeviceMemory,
-    EngineReady,
     Event,
     ForgetAllChats,
     ForgetChat,
@@ -51,7 +46,6 @@ from engine.models.formula import kv_formula
 from engine.models.geometry import kv_bytes, layer_bytes_per_token
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.native.backend import NativeContext, NativeModel
-from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
 from engine.plan import check, ram
@@ -62,8 +56,9 @@ from engine.text.estimate import estimated_tokens
 from engine.text.look import Interrupted, Look, looking
 from engine.text.template import load_template
 from engine.worker.answer import Answer
+from engine.worker.library import open_library
 from engine.worker.loaded_model import GPU_PROBE_TOKENS, LoadedModel
-from engine.worker.restoring import restore
+from engine.worker.reading import restore
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
@@ -110,46 +105,23 @@ class Session:
         self._is_cancelled = is_cancelled
         self._is_wanted = is_wanted
         self._log = NativeLog()
-        self._ggml = Ggml()
+        library = open_library(options)
+        self._ggml = library.ggml
         self._loaded: LoadedModel | None = None
         folder = SnapshotFolder(Path(options.snapshot_folder)) if options.snapshot_folder else None
         self._tiers = Tiers(options.tiers, folder, spare_ram_bytes)
         self._told_tiers: tuple[ChatTier, ...] = ()
         self._templates = TemplateProcess(timeout_s=options.template_timeout_s)
-        backends = self._ggml.load_backends(
-            excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu
-        )
-        unreachable = self._add_rpc_servers()
-        devices = self._ggml.devices()
-        emit(
-            EngineReady(
-                versions(),
-                backends.names,
-                devices,
-                backends.cpu_variant,
-                backends.cpu_variants,
-                process_id=os.getpid(),
-                without_gpu=options.without_gpu,
-            )
-        )
-        for name in backends.damaged:
+        emit(library.ready)
+        for name in library.backends.damaged:
             message = say("The file {0} of Kvasir is damaged and is left out: install Kvasir again.", name)
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
-        for sentence in unreachable:
+        for sentence in library.unreachable:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, sentence))
-        if not has_gpu(devices) and not options.without_gpu:
+        if not has_gpu(library.ready.devices) and not options.without_gpu:
             # A GPU back end whose driver is not there is the normal case on most machines.
-            made_for = (*backends.names, *backends.unusable)
+            made_for = (*library.backends.names, *library.backends.unusable)
             emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(made_for), self._log.tail()))
-
-    def _add_rpc_servers(self) -> list[Sentence]:
-        failures = []
-        for endpoint in self._options.rpc_servers:
-            try:
-                self._ggml.add_rpc_server(endpoint)
-            except EngineError as error:
-                failures.append(error.sentence)
-        return failures
 
     def carry_out(self, command: Command) -> None:
         """Do what a command says."""
@@ -399,20 +371,6 @@ def cpu_only_message(backends: Sequence[str]) -> Sentence:
             listed(made_for),
         )
     return BUILT_FOR_NO_GPU[installation()]
-
-
-def versions() -> dict[str, str]:
-    """Versions that a bug report needs."""
-    try:
-        binding = importlib.metadata.version("llama-cpp-python")
-    except importlib.metadata.PackageNotFoundError:
-        binding = "unknown"
-    return {
-        "python": platform.python_version(),
-        "system": platform.platform(terse=True),
-        "kvasir": __version__,
-        "llama_cpp": binding,
-    }
 
 
 def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:

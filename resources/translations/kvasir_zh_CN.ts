@@ -2284,7 +2284,7 @@
     </message>
 </context>
 <context>
-    <name>LoadGuard</name>
+    <name>FitQuestion</name>
     <message>
         <source>“{0}” does not fit into the free memory with its settings.</source>
         <translation>按当前设置，空闲内存放不下“{0}”。</translation>
@@ -3674,7 +3674,7 @@
     </message>
 </context>
 <context>
-    <name>Steering</name>
+    <name>SetupController</name>
     <message>
         <source>The llama-server command is in the clipboard.</source>
         <translation>llama-server 命令已复制到剪贴板。</translation>

@@ -116,8 +116,8 @@ def planners(monkeypatch):
     """Every planner that a window made."""
     made: list[FakePlanner] = []
 
-    def make(post, options):
-        made.append(FakePlanner(post))
+    def make(options, machine):
+        made.append(FakePlanner())
         return made[-1]
 
     monkeypatch.setattr("app.program.Planner", make)

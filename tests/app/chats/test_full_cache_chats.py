@@ -15,7 +15,7 @@ from engine.api.sentences import say
 from engine.api.settings import LoadSettings, Policy, PolicySettings
 from engine.plan.full_cache import Way
 from tests.app.fake_engine import model_facts, usage
-from tests.app.window.steering_hand import dialog, loads
+from tests.app.window.settings_hand import dialog, loads
 
 STOP = PolicySettings(policy=Policy.STOP)
 
@@ -55,7 +55,7 @@ def own_policy(desk, policy: PolicySettings) -> None:
 
 def test_a_chat_with_a_policy_of_its_own_goes_on_with_another_and_the_model_keeps_its(start_desk, planners, qtbot):
     desk = start_desk(answers_by_hand=True)
-    model_policy = desk.program.steering.settings_panel.applied.policy
+    model_policy = desk.program.settings_panel.applied.policy
     own_policy(desk, replace(STOP, n_sink=9))
     fill(desk, ask(desk, qtbot, "Hello"))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
@@ -63,7 +63,7 @@ def test_a_chat_with_a_policy_of_its_own_goes_on_with_another_and_the_model_keep
     qtbot.waitUntil(lambda: desk.engine.request.continue_last)
     assert desk.engine.request.policy == PolicySettings(policy=Policy.SINKS, n_sink=9)
     assert desk.program.chat.settings.policy == desk.engine.request.policy
-    assert desk.program.steering.settings_panel.applied.policy == model_policy
+    assert desk.program.settings_panel.applied.policy == model_policy
     assert desk.program.sampling_panel.policy.findChild(QComboBox, "policyInput").currentData() == Policy.SINKS
 
 

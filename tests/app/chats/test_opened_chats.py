@@ -129,7 +129,7 @@ def test_it_waits_for_the_model_and_for_what_the_engine_says_of_it(start_with_ch
     open_chat(desk, "a")
     assert restores(desk) == []
     desk.engine.loads_by_hand = False
-    desk.program.opener.open(desk.program.session.status.model_path or "")
+    desk.program.loader.open(desk.program.session.status.model_path or "")
     desk.engine.post(ChatTiersChanged((ChatTier("a", Tier.DISK, 1 << 20, 100, True),)))
     qtbot.waitUntil(lambda: restores(desk) == ["a"])
     assert desk.program.session.status.state is EngineState.READY

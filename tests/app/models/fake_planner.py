@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from engine.api.errors import ErrorCode
-from engine.api.messages import Event, Failed, FindFit, FitFound, PlanMemory, SettingsChosen
+from engine.api.messages import Failed, FindFit, FitFound, PlanAnswer, PlanQuestion, SettingsChosen
 from engine.api.plan import Choice, DevicePlan, Fit, Home, MemoryPlan, Proposal
 from engine.api.sentences import Bytes, say
 from engine.api.settings import CacheType, LoadSettings
+from tests.app import fake_planner
 
 GIB = 2**30
 REFUSED = say("This is a “{0}” model, which this version can't run: it needs a newer Kvasir.", "nonsense")
@@ -46,33 +46,12 @@ def fit_of(path: str) -> Fit:
     return Fit(32_768, (Proposal(choice.settings, choice.plan),) if "large" in name else ())
 
 
-class FakePlanner:
-    """Answers at once, or never once it ``is_lost``; ``asked`` has every question."""
+class FakePlanner(fake_planner.FakePlanner):
+    """Knows the models of this folder."""
 
-    def __init__(self, post: Callable[[Event], None]) -> None:
-        self._post = post
-        self.is_lost = False
-        self.asked: list[PlanMemory] = []
-        self.is_closed = False
-
-    def ask(self, question: PlanMemory) -> None:
-        self.asked.append(question)
-        if not self.is_lost:
-            self._answer(question)
-
-    def answer_all(self) -> None:
-        """Find back: answer what was asked."""
-        for question in self.asked:
-            self._answer(question)
-
-    def _answer(self, question: PlanMemory) -> None:
+    def answer_to(self, question: PlanQuestion) -> PlanAnswer:
         if "refused" in question.path:
-            code = ErrorCode.MODEL_ARCHITECTURE_UNKNOWN
-            self._post(Failed(question.request_id, code, REFUSED))
-        elif isinstance(question, FindFit):
-            self._post(FitFound(question.request_id, fit_of(question.path)))
-        else:
-            self._post(SettingsChosen(question.request_id, choice_of(question.path)))
-
-    def close(self) -> None:
-        self.is_closed = True
+            return Failed(None, ErrorCode.MODEL_ARCHITECTURE_UNKNOWN, REFUSED)
+        if isinstance(question, FindFit):
+            return FitFound(fit_of(question.path))
+        return SettingsChosen(choice_of(question.path))

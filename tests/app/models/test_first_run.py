@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.commands.actions import Actions
 from app.link.bridge import EngineBridge
-from app.link.fit_queue import FitQueue
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.look.i18n import Languages
 from app.look.theme import Theme
@@ -114,7 +114,7 @@ def start_page(
             workers = Workers(
                 LibraryWatcher(folder, lambda own, added: (Store(Source.KVASIR, own), *stores)),
                 HubWorker(folder, tmp_path / "downloads.json", tmp_path / "headers", make_hub),
-                FitQueue(FakePlanner),
+                PlanService(FakePlanner()),
             )
             theme = Theme(qapp)
             window = QMainWindow()

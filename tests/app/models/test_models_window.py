@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButt
 from pytestqt.qtbot import QtBot
 
 from app.look.i18n import Languages
-from app.look.theme import Theme
+from app.models.fit_question import FitQuestion
 from app.models.model_card import ModelCard
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.notices import Notices
 from engine.api.settings import CacheType, GpuLayers
 from engine.models.hub.remote import Reference, RemoteFile, RemoteModel
 from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
@@ -97,12 +96,12 @@ def test_a_model_is_loaded_as_its_line_says(room: ModelRoom, qtbot: QtBot, monke
 
 
 def test_what_does_not_fit_asks_first_and_once(
-    room: ModelRoom, qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+    make_room: MakeRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.show()
-    room.desk.attach(parent, Notices(Theme(qapp), parent), can_ask=True)
+    room = make_room(ask=FitQuestion(parent).ask)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
     room.session.start()
     path = str(room.write("huge.gguf"))
@@ -314,15 +313,11 @@ def test_closing_during_a_download_takes_little_and_the_next_start_goes_on(make_
     assert path.read_bytes() == gguf_bytes("A")
 
 
-def test_a_download_that_ends_while_nobody_looks_is_told(room: ModelRoom, qtbot: QtBot, qapp: QApplication) -> None:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    notices = Notices(Theme(qapp), parent)
-    room.desk.attach(parent, notices, can_ask=False)
+def test_a_download_that_ends_while_nobody_looks_is_told(room: ModelRoom, qtbot: QtBot) -> None:
     room.server.add("o/n", {"a-Q8_0.gguf": gguf_bytes("A")})
     model = room.hub.hub().repo(Reference("o/n")).models[0]
     room.hub.queue.add(model)
-    qtbot.waitUntil(lambda: [notice.text for notice in notices.notices] == ["“a-Q8_0” is downloaded."])
+    qtbot.waitUntil(lambda: [notice.text for notice in room.notices.notices] == ["“a-Q8_0” is downloaded."])
 
 
 @pytest.mark.expected_log("download of o/gated/a-Q8_0.gguf: hub_gated")

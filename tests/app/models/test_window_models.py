@@ -66,14 +66,6 @@ def test_an_engine_that_is_given_up_can_be_started_again(start_desk, qtbot):
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
 
 
-def test_a_model_that_is_given_up_while_its_settings_are_chosen_stays_away(start_desk, qtbot):
-    desk = start_desk()
-    desk.program.session.prepare("/elsewhere/other.gguf")
-    desk.program.session.unload()
-    qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
-    assert not desk.program.session.status.can_cancel_load
-
-
 def test_load_progress_can_be_cancelled(start_desk, qtbot):
     desk = start_desk(loads_by_hand=True, is_loaded=False)
     qtbot.waitUntil(lambda: any(isinstance(command, LoadModel) for command in desk.engine.sent))
@@ -132,8 +124,8 @@ def test_a_wrong_file_keeps_the_model_that_is_loaded(start_desk, qtbot):
     def refuse(path):
         raise EngineError(ErrorCode.MODEL_EMPTY, say("“x.gguf” is empty: its download never began. Download it again."))
 
-    desk.program.opener.check = refuse
-    desk.program.opener.open("/elsewhere/x.gguf")
+    desk.program.loader.check = refuse
+    desk.program.loader.open("/elsewhere/x.gguf")
     qtbot.waitUntil(lambda: desk.notices() != [])
     assert desk.program.session.status == before
     errors = [label.text() for label in desk.program.picker.findChildren(QLabel, "settingError")]
@@ -150,9 +142,9 @@ def test_of_two_files_the_one_asked_for_last_is_loaded(start_desk, qtbot):
             may_go_on.wait(5)
         looked.append(path.name)
 
-    desk.program.opener.check = look
-    desk.program.opener.open("/elsewhere/slow.gguf")
-    desk.program.opener.open("/elsewhere/quick.gguf")
+    desk.program.loader.check = look
+    desk.program.loader.open("/elsewhere/slow.gguf")
+    desk.program.loader.open("/elsewhere/quick.gguf")
     qtbot.waitUntil(lambda: desk.program.session.status.model_path == "/elsewhere/quick.gguf")
     may_go_on.set()
     qtbot.waitUntil(lambda: looked == ["quick.gguf", "slow.gguf"])
@@ -166,7 +158,7 @@ def test_another_model_reads_the_text_and_not_the_ids(start_desk, qtbot):
     desk = start_desk()
     desk.send("Hi")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
-    desk.program.opener.open("/elsewhere/Other.gguf")
+    desk.program.loader.open("/elsewhere/Other.gguf")
     qtbot.waitUntil(lambda: desk.program.session.status.model_path == "/elsewhere/Other.gguf")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     desk.send("Again")
@@ -201,7 +193,7 @@ def test_ollama_s_files_have_ollama_s_names_and_long_names_stay_in_the_list(star
     assert rows[str(blob)].accessibleName() == "llama3:8b, Ollama"
     assert rows[long.path].width() <= rows[long.path].parentWidget().parentWidget().width()
     picker.close()
-    desk.program.opener.open(str(blob))
+    desk.program.loader.open(str(blob))
     qtbot.waitUntil(lambda: desk.engine.last(LoadModel).path == str(blob))
     qtbot.waitUntil(lambda: desk.program.top_bar.model.accessibleDescription().startswith("llama3:8b"))
 
@@ -213,8 +205,8 @@ def test_a_model_that_has_gone_is_no_longer_offered(start_desk, qtbot):
     def refuse(path):
         raise EngineError(ErrorCode.MODEL_NOT_FOUND, say("There is no file “gone.gguf” any more."))
 
-    desk.program.opener.check = refuse
-    desk.program.opener.open("/models/gone.gguf")
+    desk.program.loader.check = refuse
+    desk.program.loader.open("/models/gone.gguf")
     qtbot.waitUntil(lambda: desk.notices() != [])
     kept = PreferencesStore(desk.preferences_path, lambda _problem: None).load()
     assert "/models/gone.gguf" not in [model.path for model in kept.recent_models]

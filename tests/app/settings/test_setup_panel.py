@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ from PySide6.QtCore import QLocale, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
 
-from app.link.bridge import EngineBridge
+from app.link.plan_service import PlanService
 from app.link.what_if import WhatIf
 from app.look.theme import Theme
 from app.settings.setup_panel import SetupPanel
@@ -31,9 +30,8 @@ FACTS = replace(model_facts(PATH), devices=(DeviceMemory("CPU", WEIGHTS, 128 * M
 @pytest.fixture
 def made(qtbot, qapp):
     QLocale.setDefault(QLocale("en_US"))
-    bridge = EngineBridge()
-    planner = FakePlanner(bridge.post)
-    panel = SetupPanel(Theme(qapp), WhatIf(planner, bridge, itertools.count(1), pause_ms=0, slow_ms=0))
+    planner = FakePlanner()
+    panel = SetupPanel(Theme(qapp), WhatIf(PlanService(planner), pause_ms=0, slow_ms=0))
     qtbot.addWidget(panel)
     panel.resize(320, 900)
     panel.show_model(PATH, Setup())
@@ -83,7 +81,7 @@ def test_numbers_of_other_settings_do_not_stay_while_an_answer_takes_its_time(ma
     change(panel, n_ctx=2048)
     qtbot.waitUntil(lambda: label(panel, "previewKv") == "KV 128.0 MiB → …")
     assert not panel.findChild(QLabel, "previewVerdict").isVisible()
-    planner.answer(planner.asked[-1])
+    planner.answer_all()
     qtbot.waitUntil(lambda: label(panel, "previewKv") == "KV 128.0 MiB → 64.0 MiB · 2,048 cells")
 
 
