@@ -149,9 +149,9 @@ class Program:
         self.transcript = Transcript(self.theme)
         self.welcome = Welcome(self.theme, self.actions)
         self.transcript.set_welcome(self.welcome)
-        look, load = self.models.look, self.loader.open
+        look = self.models.look
         self.models.shows_elsewhere = self.welcome.first_models.shows
-        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, load)
+        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.loader.open)
         self.composer = Composer(self.theme)
         self.sampling_panel = SamplingPanel(preferences.sampling, preferences.system_prompt)
         self.panel = SidePanel(self.theme)

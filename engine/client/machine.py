@@ -118,8 +118,8 @@ class Machine:
             self._known, self._known_identity = replace(used, without_gpu=False), _identity(ready)
             self._remember()
             return say(
-                "This processor's fastest code stopped the engine, so Kvasir now uses {0}. Answers may be a "
-                "little slower.",
+                "This processor's fastest code stopped the engine, so Kvasir now uses {0}. "
+                "Answers may be a little slower.",
                 self._lesson,
             )
 

@@ -114,10 +114,10 @@ class Session:
         self._templates = TemplateProcess(timeout_s=options.template_timeout_s)
         emit(library.ready)
         for name in library.backends.damaged:
-            message = say("The file {0} of Kvasir is damaged and is left out: install Kvasir again.", name)
-            emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
-        for sentence in library.unreachable:
-            emit(Notice(NoticeCode.BACKEND_UNUSABLE, sentence))
+            damaged = say("The file {0} of Kvasir is damaged and is left out: install Kvasir again.", name)
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, damaged))
+        for unreachable in library.unreachable:
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, unreachable))
         if not has_gpu(library.ready.devices) and not options.without_gpu:
             # A GPU back end whose driver is not there is the normal case on most machines.
             made_for = (*library.backends.names, *library.backends.unusable)

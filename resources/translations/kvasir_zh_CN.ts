@@ -1917,6 +1917,45 @@
     </message>
 </context>
 <context>
+    <name>FitQuestion</name>
+    <message>
+        <source>“{0}” does not fit into the free memory with its settings.</source>
+        <translation>按当前设置，空闲内存放不下“{0}”。</translation>
+    </message>
+    <message>
+        <source>It fits with these: {0}.</source>
+        <translation>用以下设置可以放下：{0}。</translation>
+    </message>
+    <message>
+        <source>Load so that it fits</source>
+        <translation>用放得下的设置加载</translation>
+    </message>
+    <message>
+        <source>No settings make it fit: a smaller file of it may.</source>
+        <translation>没有设置能让它放下：更小的文件也许可以。</translation>
+    </message>
+    <message>
+        <source>Load all the same</source>
+        <translation>仍然加载</translation>
+    </message>
+    <message>
+        <source>Other programs may become slow, or the load may fail</source>
+        <translation>其他程序可能变慢，加载也可能失败</translation>
+    </message>
+    <message>
+        <source>{0} tokens</source>
+        <translation>{0} 个词元</translation>
+    </message>
+    <message>
+        <source>K {0}, V {1}</source>
+        <translation>K {0}，V {1}</translation>
+    </message>
+    <message>
+        <source>{0} layers on the GPU</source>
+        <translation>GPU 上 {0} 层</translation>
+    </message>
+</context>
+<context>
     <name>FitWords</name>
     <message>
         <source>Looking whether it fits…</source>
@@ -2281,45 +2320,6 @@
     <message>
         <source>Leave out {0}</source>
         <translation>不再列出 {0}</translation>
-    </message>
-</context>
-<context>
-    <name>FitQuestion</name>
-    <message>
-        <source>“{0}” does not fit into the free memory with its settings.</source>
-        <translation>按当前设置，空闲内存放不下“{0}”。</translation>
-    </message>
-    <message>
-        <source>It fits with these: {0}.</source>
-        <translation>用以下设置可以放下：{0}。</translation>
-    </message>
-    <message>
-        <source>Load so that it fits</source>
-        <translation>用放得下的设置加载</translation>
-    </message>
-    <message>
-        <source>No settings make it fit: a smaller file of it may.</source>
-        <translation>没有设置能让它放下：更小的文件也许可以。</translation>
-    </message>
-    <message>
-        <source>Load all the same</source>
-        <translation>仍然加载</translation>
-    </message>
-    <message>
-        <source>Other programs may become slow, or the load may fail</source>
-        <translation>其他程序可能变慢，加载也可能失败</translation>
-    </message>
-    <message>
-        <source>{0} tokens</source>
-        <translation>{0} 个词元</translation>
-    </message>
-    <message>
-        <source>K {0}, V {1}</source>
-        <translation>K {0}，V {1}</translation>
-    </message>
-    <message>
-        <source>{0} layers on the GPU</source>
-        <translation>GPU 上 {0} 层</translation>
     </message>
 </context>
 <context>
@@ -3452,6 +3452,13 @@
     </message>
 </context>
 <context>
+    <name>SetupController</name>
+    <message>
+        <source>The llama-server command is in the clipboard.</source>
+        <translation>llama-server 命令已复制到剪贴板。</translation>
+    </message>
+</context>
+<context>
     <name>SetupForm</name>
     <message>
         <source>Cache</source>
@@ -3671,13 +3678,6 @@
     <message>
         <source>New chat</source>
         <translation>新对话</translation>
-    </message>
-</context>
-<context>
-    <name>SetupController</name>
-    <message>
-        <source>The llama-server command is in the clipboard.</source>
-        <translation>llama-server 命令已复制到剪贴板。</translation>
     </message>
 </context>
 <context>
