@@ -270,6 +270,9 @@ def test_text_that_could_not_be_translated_is_no_error() -> None:
         ('say("One {0} {2}.", 1, 2)', "places"),
         ('say("One {0}.", *rest)', "written out"),
         ("map(say, texts)", "called"),
+        ("sentences.say(text)", "written out"),
+        ('Sentence("One.")', "say"),
+        ('Sentence(f"{x}")', "say"),
     ],
 )
 def test_a_sentence_that_can_not_be_collected_is_told(code: str, problem: str) -> None:
