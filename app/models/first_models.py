@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models.first_cards import FirstCard, FoundCard, SuggestedCard
 from engine.models.hub.downloads import Download
@@ -29,7 +30,7 @@ class Offer(Enum):
     NO_CONNECTION = "no connection"
 
 
-class FirstModels(QWidget):
+class FirstModels(Retranslating, QWidget):
     """``download_wanted`` carries a Suggestion, ``pause_wanted`` and ``resume_wanted`` the key of a download,
     ``open_wanted`` the path of a model; ``offer_changed`` nothing, also when a card has become higher, and
     ``retranslated`` neither, after a change of the language, for words that were given to it."""
@@ -102,8 +103,6 @@ class FirstModels(QWidget):
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
-        for card in self.cards:
-            card.render_words()
         self.retranslated.emit()
 
     def _suggested_cards(self) -> list[SuggestedCard]:

@@ -221,7 +221,7 @@ def test_a_suggestion_that_is_gone_says_so_and_the_others_go_on(start_page: Star
     assert page.fit().startswith("<"), "in the language in force"
     assert "is no longer" not in page.fit(1)
     page.words.brackets = "[]"
-    page.welcome.retranslate()
+    QApplication.sendEvent(page.welcome, QEvent(QEvent.Type.LanguageChange))
     assert page.fit().startswith("[")
     assert page.shown() == ["downloadFirst"]
     page.press("downloadFirst", 1)
