@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -79,18 +79,10 @@ class FullDialog(Retranslating, QDialog):
 
     way_chosen = Signal(object)
 
-    def __init__(
-        self,
-        theme: Theme,
-        translate: Callable[[str], str],
-        parent: QWidget | None = None,
-        *,
-        is_too_long: bool = False,
-    ) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, is_too_long: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName("cacheFullDialog")
         self._is_too_long = is_too_long
-        self._translate = translate
         self._ways: tuple[WayOn, ...] = ()
         self._n_cells = 0
         self._title = QLabel()
@@ -181,7 +173,7 @@ class FullDialog(Retranslating, QDialog):
             Obstacle.NO_KV: self.tr("This model keeps a state instead of K and V."),
             Obstacle.NO_SMALLER_TYPE: self.tr("K and V are in the smallest type that is worth using already."),
             Obstacle.DOES_NOT_FIT: self.tr("There is too little free memory for it."),
-            Obstacle.REFUSED: self._translate(way.refusal),
+            Obstacle.REFUSED: i18n.in_words(way.refusal) if way.refusal is not None else "",
         }[way.obstacle or Obstacle.REFUSED]
 
     def _price(self, way: WayOn) -> str:

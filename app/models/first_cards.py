@@ -10,9 +10,10 @@ from PySide6.QtCore import Signal
 from app.look import i18n
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
-from app.models import download_words
+from app.models import download_words, fit_words
 from app.models.fit_words import FitWords
 from app.models.model_card import ModelCard
+from engine.api.sentences import Sentence
 from engine.models.hub.downloads import Download, DownloadState
 from engine.models.hub.suggestions import CPU_BYTES_PER_S, N_CTX, Purpose, Suggested
 
@@ -62,7 +63,7 @@ class SuggestedCard(FirstCard):
         self._suggested = suggested
         self._free_bytes = 0
         self._download: Download | None = None
-        self._problem = ""
+        self._problem: Sentence | None = None
         self._is_asking = False
         kind = "primary" if is_first else ""
         self._get = self.add_button("downloadFirst", lambda: self.download_wanted.emit(self.model), kind)
@@ -95,18 +96,18 @@ class SuggestedCard(FirstCard):
 
     def set_asking(self) -> None:
         """The hub is asked for it."""
-        self._is_asking, self._problem = True, ""
+        self._is_asking, self._problem = True, None
         self.retranslate()
 
-    def set_problem(self, sentence: str) -> None:
+    def set_problem(self, sentence: Sentence) -> None:
         """Why it could not begin."""
         self._is_asking, self._problem = False, sentence
         self.retranslate()
 
-    def set_download(self, download: Download | None, problem: str) -> None:
+    def set_download(self, download: Download | None) -> None:
         """How far it is; None where it is no download."""
         if download is not None:
-            self._is_asking, self._problem = False, problem
+            self._is_asking, self._problem = False, None
         self._download = download
         self.retranslate()
 
@@ -136,10 +137,10 @@ class SuggestedCard(FirstCard):
 
     def _state(self, download: Download | None) -> FitWords:
         if download is not None:
-            words = download_words.state(download, self._problem)
+            words = download_words.state(download)
             return words if words.line else FitWords(download_words.progress(download), "text_2")
-        if self._problem:
-            return FitWords(self._problem, "danger")
+        if self._problem is not None:
+            return fit_words.of_problem(self._problem)
         return FitWords(self.tr("Asking…"), "text_3") if self._is_asking else self._judgement()
 
     def _judgement(self) -> FitWords:

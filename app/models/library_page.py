@@ -44,7 +44,6 @@ class LibraryPage(Retranslating, QWidget):
         self._theme = theme
         self._models: tuple[LibraryModel, ...] = ()
         self._fits: dict[str, FitWords] = {}
-        self._problems: dict[str, str] = {}
         self._loaded: str | None = None
         self._loading: str | None = None
         self._cards: dict[Path, LibraryCard] = {}
@@ -83,14 +82,14 @@ class LibraryPage(Retranslating, QWidget):
         """The models that are shown."""
         return self._list.cards
 
-    def show_listing(self, listing: Listing, problems: dict[str, str]) -> None:
-        """The models of a look; ``problems`` has a sentence for the path of each that can't be used."""
+    def show_listing(self, listing: Listing) -> None:
+        """The models of a look."""
         before = {model.path: model for model in self._models}
         for model in listing.models:
             if before.get(model.path) != model:
                 # Another file under an old name.
                 self._fits.pop(str(model.path), None)
-        self._models, self._problems = listing.models, problems
+        self._models = listing.models
         self._fill()
 
     def show_fit(self, path: str, fit: FitWords) -> None:
@@ -174,7 +173,7 @@ class LibraryPage(Retranslating, QWidget):
         card.set_facts(*self._facts(model))
         if card.load is None:
             if model.problem is not None:
-                card.set_fit(fit_words.of_problem(self._problems.get(path, model.problem.message)))
+                card.set_fit(fit_words.of_problem(model.problem.sentence))
             return
         card.set_fit(self._fits.get(path, fit_words.waiting()))
         words = {self._loaded: self.tr("Loaded"), self._loading: self.tr("Loading…")}

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.chats.chat_session import ChatSession
+from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
 from app.link.status import EngineState, EngineStatus
 
@@ -24,6 +25,7 @@ class Unattended(QObject):
         self,
         session: EngineSession,
         chat: ChatSession,
+        loader: ModelLoader,
         texts: list[str],
         picture: tuple[str, Callable[[], QWidget]] | None,
     ) -> None:
@@ -34,7 +36,7 @@ class Unattended(QObject):
         self._picture = picture
         self._was_started = False
         session.status_changed.connect(self._on_status)
-        session.load_failed.connect(lambda _path, failed: self._end(1, failed.message))
+        loader.failed.connect(lambda _path, error: self._end(1, error.message))
         chat.answer_ended.connect(self._on_answer_ended)
 
     def give_up(self, sentence: str) -> None:
