@@ -21,6 +21,7 @@ from engine.api.messages import (
     LoadStage,
     ModelLoaded,
 )
+from engine.api.sentences import say
 from engine.api.settings import CacheType, LoadSettings, Policy, PolicySettings
 from tests.app.fake_engine import model_facts
 from tests.app.window.settings_hand import apply, apply_load, change, loads
@@ -110,7 +111,7 @@ def fail_load(desk, sentence: str, *, began: bool = True) -> None:
     request_id = desk.engine.last(LoadModel).request_id
     if began:
         desk.engine.post(LoadProgress(request_id, LoadStage.READING, 0.0))
-    desk.engine.post(Failed(request_id, ErrorCode.OUT_OF_MEMORY, sentence))
+    desk.engine.post(Failed(request_id, ErrorCode.OUT_OF_MEMORY, say(sentence)))
 
 
 def test_a_reload_that_fails_brings_back_what_was_in_force(slow_desk, qtbot):
