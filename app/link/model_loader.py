@@ -20,7 +20,7 @@ from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.link.status import EngineStatus
 from app.store.setup import Setup
-from engine.api.messages import ChooseSettings, Event, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
+from engine.api.messages import ChooseSettings, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
 from engine.api.plan import Choice, Defaults, Proposal
 from engine.api.settings import GpuLayers, LoadSettings
 
@@ -64,10 +64,11 @@ class ModelLoader(QObject):
         self._effects: collections.deque[Effect] = collections.deque()
         self._is_busy = False
         self._memory = FreeMemory()
+        self._memory.note(session.status.engine)
         # Whether a choice waits for the engine, which is starting.
         self._is_waiting = False
         self._background = Background("model-header", self)
-        session.noted.connect(self._on_noted)
+        session.noted.connect(self._move)
         session.status_changed.connect(self._on_status)
         session.event_received.connect(lambda _event: self._work())
 
@@ -75,7 +76,7 @@ class ModelLoader(QObject):
 
     def open(self, path: str) -> None:
         """Check a file, then load it; a wrong one costs nothing that is loaded."""
-        self._want(Wish(next(self._numbers), path, self.setups.store.current.setup(path)))
+        self._take(loads.Wanted(Wish(next(self._numbers), path, self.setups.store.current.setup(path))))
 
     def apply(self, setup: Setup, then: Callable[[], object] | None = None) -> None:
         """Put a setup of the model in force, with a reload where it needs one; ``then`` is called once it is."""
@@ -86,7 +87,7 @@ class ModelLoader(QObject):
         newest = self._load
         is_changing = newest is not None and newest.is_under_way and newest.wish.why is Why.APPLIED
         if is_changing or before.needs_reload(setup):
-            self._want(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before))
+            self._take(loads.Wanted(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before)))
         else:
             self.setups.keep(path, setup)
             if then is not None:
@@ -106,9 +107,6 @@ class ModelLoader(QObject):
         question = ChooseSettings(path, LoadSettings(), held(self.session.status))
         self._plans.ask("defaults", question, partial(self._on_chosen, path, None))
 
-    def _want(self, wish: Wish) -> None:
-        self._take(loads.Wanted(wish))
-
     # How it moves
 
     def _take(self, event: loads.Happening) -> None:
@@ -118,14 +116,10 @@ class ModelLoader(QObject):
     def _move(self, event: loads.Happening) -> None:
         self._load, effects = loads.step(self._load, event)
         self._effects.extend(effects)
-        is_choosing = self._load is not None and self._load.stage is Stage.CHECKED
-        self.session.expect(self._load.wish.path if self._load is not None and is_choosing else None)
+        self.session.expect(self._load.wish.path if self._load is not None and self._load.is_expected else None)
         for effect in effects:
             if effect.do is Do.END:
                 self._keep(effect.load)
-
-    def _on_noted(self, event: Event) -> None:
-        self._move(event)
 
     def _work(self) -> None:
         """Do what follows, in order, also what follows from that."""

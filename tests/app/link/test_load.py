@@ -72,7 +72,7 @@ def failed(request_id: int) -> Failed:
 
 
 def lost(*request_ids: int, reload_id: int | None = None, outcome: LossOutcome = LossOutcome.RESTARTED) -> EngineLost:
-    return EngineLost(-11, outcome, ErrorCode.ENGINE_CRASHED, "It crashed.", "", request_ids, reload_id)
+    return EngineLost(-11, outcome, ErrorCode.ENGINE_CRASHED, say("It crashed."), "", request_ids, reload_id)
 
 
 GAVE_UP = LossOutcome.GAVE_UP
