@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.api.messages import EngineReady, LoadStage
+from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole
 
 RESTARTS_MAX = 3
@@ -173,11 +174,11 @@ class Recovery:
             return nothing
         try:
             with self._memory_path.open("rb") as file:
-                kept: Any = json.loads(file.read(MEMORY_BYTES_MAX))
+                kept: Any = read_json(file.read(MEMORY_BYTES_MAX))
             identity = {str(key): str(value) for key, value in kept["machine"].items()}
             variants = tuple(str(name) for name in kept["excluded_cpu_variants"])
             return CpuCode(variants, kept["without_extra_bufts"] is True), identity
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             # Damaged or unreadable: the same lesson is learnt again.
             return nothing
 

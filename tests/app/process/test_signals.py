@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals close a window on Unix")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOO_LONG_S = 60
 
 WINDOW = """
