@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,9 +17,11 @@ from app.store.attachments import AttachmentProblem, AttachmentRefusedError, rea
 from app.store.records import Attachment, composed
 from app.widgets.notices import Level, Notices
 from engine.api.messages import Event, TokensCounted
+from engine.api.valid import valid_text
 
 MAX_FILES = 20
 CLOSE_SECONDS = 2.0
+log = logging.getLogger("kvasir")
 
 
 class Attaching(QObject):
@@ -45,6 +48,7 @@ class Attaching(QObject):
         self._counted: dict[int, TokensCounted] = {}
         self._read.connect(self._on_read)
         composer.attachments_changed.connect(self._count)
+        composer.too_large.connect(lambda name: self._refuse(AttachmentProblem.TOO_LARGE, name))
         session.event_received.connect(self._on_event)
         session.status_changed.connect(self._count)
 
@@ -73,20 +77,29 @@ class Attaching(QObject):
 
     def _read_all(self, paths: list[Path]) -> None:
         for path in paths:
+            found: Attachment | AttachmentRefusedError
             try:
-                self._read.emit(read_attachment(path))
+                found = read_attachment(path)
             except AttachmentRefusedError as error:
-                self._read.emit(error)
+                found = error
+            except Exception as error:
+                log.exception("a file could not be read")
+                found = AttachmentRefusedError(AttachmentProblem.UNREADABLE, path.name, repr(error))
+            try:
+                self._read.emit(found)
             except RuntimeError:
                 # The window is gone.
                 return
 
     def _on_read(self, found: object) -> None:
         if isinstance(found, Attachment):
-            self._composer.set_attachments((*self._composer.attachments, found))
+            self._composer.attach(found)
             self._composer.focus()
         elif isinstance(found, AttachmentRefusedError):
-            self._notices.tell(Level.WARNING, self._sentence(found.problem).format(found.name), found.detail)
+            self._refuse(found.problem, found.name, found.detail)
+
+    def _refuse(self, problem: AttachmentProblem, name: str, detail: str = "") -> None:
+        self._notices.tell(Level.WARNING, self._sentence(problem).format(valid_text(name)), detail)
 
     def _sentence(self, problem: AttachmentProblem) -> str:
         return {
