@@ -14,9 +14,14 @@ from types import TracebackType
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QWidget
 
+from app.cache.full_dialog import FullDialog
 from app.cache.memory_sampler import MemorySampler
+from app.cache.panel import CachePanel
+from app.cache.way_pricer import WayPricer
+from app.chats.cell_turns import CellTurns
 from app.chats.chat_desk import ChatDesk
 from app.chats.chat_session import ChatSession
+from app.chats.full_cache import FullCache
 from app.chats.opened_chats import OpenedChats
 from app.chats.sidebar import Sidebar
 from app.chats.turn_actions import TurnActions
@@ -26,17 +31,19 @@ from app.commands.palette import CommandPalette
 from app.composer.attaching import Attaching
 from app.composer.composer import Composer
 from app.link.bridge import EngineBridge
+from app.link.file_check import check_model_file
+from app.link.model_loader import ModelLoader
 from app.link.model_setups import ModelSetups
-from app.link.opener import ModelOpener, check_model_file
+from app.link.plan_service import PlanService
 from app.link.session import Engine, EngineSession
-from app.link.settings_chooser import SettingsChooser
 from app.link.status import EngineStatus
-from app.look.i18n import EngineWords, Languages
+from app.link.what_if import WhatIf
+from app.look.i18n import Languages, in_words
 from app.look.resources import resource_dir
-from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
 from app.models.file_dialog import ask_for_model_file
 from app.models.first_run import FirstRun, has_starter
+from app.models.fit_question import FitQuestion
 from app.models.model_desk import ModelDesk
 from app.models.picker import ModelPicker
 from app.models.recent_models import RecentModels
@@ -49,6 +56,8 @@ from app.process.thread_failures import ThreadFailures
 from app.settings.appearance import Appearance
 from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
+from app.settings.setup_controller import SetupController
+from app.settings.setup_panel import SetupPanel
 from app.store.preferences import PreferencesStore, Problem
 from app.store.store import DATABASE
 from app.transcript.transcript import Transcript
@@ -59,12 +68,11 @@ from app.window.about import AboutDialog
 from app.window.engine_details import EngineDetails
 from app.window.engine_notices import EngineNotices
 from app.window.main_window import Column, MainWindow
-from app.window.steering import Steering
 from app.window.top_bar import TopBar
 from app.window.unattended import Unattended
 from app.window.welcome import Welcome
 from engine.api.errors import EngineError
-from engine.api.messages import Event
+from engine.api.messages import EngineReady, Event
 from engine.client.client import EngineClient, EngineOptions, Recovery, read_log_tail
 from engine.client.planner import Planner
 from engine.devices import DeviceSampler
@@ -102,20 +110,26 @@ class Program:
         self.bridge = EngineBridge()
         log_path, snapshots = str(self._engine_log), str(where.data / "snapshots")
         engine_options = EngineOptions(log_path, snapshot_folder=snapshots, tiers=self.store.current.tiers)
+        recovery = Recovery(where.config / "machine.json")
         if make_engine is None:
-            recovery = Recovery(where.config / "machine.json")
             self.engine: Engine = EngineClient(self.bridge.post, engine_options, recovery=recovery)
         else:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
-        self.words = EngineWords(map(str, ENGINE_SENTENCES))
-        planner, sampler = partial(Planner, options=engine_options), MemorySampler(DeviceSampler())
-        setups = ModelSetups(self.store)
-        self.steering = Steering(self.theme, self.session, setups, planner, sampler, self.words.translate)
-        workers = self.workers = make_workers(where.data, planner)
-        chooser = SettingsChooser(self.session, workers.fits)
-        self.opener = ModelOpener(self.session, setups, chooser, check_model)
-        self.models = ModelDesk(self.theme, self.session, self.store, workers, self.opener, self.words.translate)
+        plans = self.plans = PlanService(Planner(engine_options, recovery.machine))
+        workers = self.workers = make_workers(where.data, plans)
+        self.window = MainWindow(self.theme)
+        self.setups = ModelSetups(self.store)
+        # Where nobody is there to be asked, whatever is wanted is loaded.
+        is_attended = not options.texts and options.screenshot is None
+        ask = FitQuestion(self.window).ask if is_attended else None
+        self.loader = ModelLoader(self.session, self.setups, plans, ask, check_model)
+        self.notices = Notices(self.theme)
+        self.models = ModelDesk(self.theme, self.loader, self.store, workers, self.notices)
+        self.sampler = MemorySampler(DeviceSampler())
+        self._pricer = WayPricer(plans)
+        self.settings_panel = SetupPanel(self.theme, WhatIf(plans))
+        self.cache_panel = CachePanel(self.theme)
         self._build_window()
         self._connect_engine()
         self._connect_actions()
@@ -130,22 +144,19 @@ class Program:
 
     def _build_window(self) -> None:
         preferences = self.store.current
-        self.window = MainWindow(self.theme)
         self.actions = Actions(self.window, self.theme)
         self.top_bar = TopBar(self.theme, self.actions)
         self.transcript = Transcript(self.theme)
         self.welcome = Welcome(self.theme, self.actions)
         self.transcript.set_welcome(self.welcome)
-        words, look = self.words.translate, self.models.look
+        look = self.models.look
         self.models.shows_elsewhere = self.welcome.first_models.shows
-        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.opener.open, words)
-        self.notices = Notices(self.theme)
+        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.loader.open)
         self.composer = Composer(self.theme)
-        self.cache_panel = self.steering.cache_panel
         self.sampling_panel = SamplingPanel(preferences.sampling, preferences.system_prompt)
         self.panel = SidePanel(self.theme)
         self.panel.add_page("cache", self.cache_panel)
-        self.panel.add_page("settings", self.steering.settings_panel)
+        self.panel.add_page("settings", self.settings_panel)
         self.panel.add_page("sampling", self.sampling_panel)
         parts: list[QWidget] = [self.top_bar, self.transcript, Column(self.notices, self.theme), self.composer]
         self.sidebar = Sidebar(self.theme, self.actions)
@@ -163,37 +174,39 @@ class Program:
         self.desk = ChatDesk(chats, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
         self.desk.connect_settings(self.sampling_panel, self.store)
         self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
-        self.opened_chats = OpenedChats(self.session, self.chat)
+        self.opened_chats = OpenedChats(self.session, self.chat, self.loader)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
-        self.steering.attach(self.chat, self.transcript, self.composer, self.notices, self.opener)
+        SetupController(self.settings_panel, self.session, self.setups, self.loader, self.notices)
+        CellTurns(self.cache_panel, self.chat, self.transcript)
+        make_dialog = partial(FullDialog, self.theme, self.window)
+        facts = lambda: self.cache_panel.facts  # noqa: E731
+        full_cache = FullCache(self.chat, self.composer, self.loader, self._pricer, facts, make_dialog)
         policy = self.sampling_panel.policy
-        self.steering.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
-        self.teller = EngineNotices(self.notices, self.session, self.words, self._read_log)
+        full_cache.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
+        self.teller = EngineNotices(self.notices, self.session, self.loader, self._read_log)
         self.thread_failures = ThreadFailures(self.window)
         self.thread_failures.failed.connect(self.teller.tell_internal)
         self.window.restore(preferences.window_geometry, preferences.window_state)
-        RecentModels(self.session, self.store, self.opener, self.picker)
-        is_attended = not self._options.texts and self._options.screenshot is None
-        self.models.attach(self.window, self.notices, can_ask=is_attended)
+        RecentModels(self.session, self.store, self.loader, self.picker)
 
     def _make_unattended(self) -> Unattended | None:
         if not self._options.texts and self._options.screenshot is None:
             return None
         picture = self._options.screenshot
         shot = (str(picture), lambda: self.window) if picture is not None else None
-        unattended = Unattended(self.session, self.chat, list(self._options.texts), shot)
+        unattended = Unattended(self.session, self.chat, self.loader, list(self._options.texts), shot)
         unattended.ended.connect(self._on_unattended_ended)
-        self.opener.refused.connect(lambda _path, error: unattended.give_up(error.message))
         return unattended
 
     # Wiring
 
     def _connect_engine(self) -> None:
         self.session.status_changed.connect(self._on_status)
-        self.session.load_failed.connect(
-            lambda path, failed: self.picker.set_error(path, self.teller.words.translate(failed.message))
-        )
-        self.opener.refused.connect(self._on_refused)
+        self.session.noted.connect(self.cache_panel.take)
+        self.session.event_received.connect(self._on_event)
+        self.sampler.sampled.connect(self.cache_panel.show_samples)
+        self.cache_panel.looked_at.connect(self.sampler.set_active)
+        self.loader.failed.connect(lambda path, error: self.picker.set_error(path, in_words(error.sentence)))
         self.chat.failed.connect(self.teller.tell_failed)
         self.chat.must_choose_model.connect(self._on_must_choose)
         self.chat.changed.connect(self._refresh_actions)
@@ -202,25 +215,22 @@ class Program:
         self._on_status(self.session.status)
 
     def _connect_actions(self) -> None:
-        for name in ("send", "regenerate", "continue_answer"):
-            # First of all: a system prompt just typed is for this request too.
-            self.actions[name].triggered.connect(self.sampling_panel.flush)
         self.desk.connect_actions(self.actions, self.session, self.store)
         self.turn_actions.connect_actions(self.actions)
         self.models.connect_actions(self.actions)
         do = {
             "show_palette": self.palette.open,
-            "send": self.composer.send,
+            "send": lambda: self._ask(self.composer.send),
             "stop": self.chat.stop,
-            "regenerate": self.chat.regenerate,
-            "continue_answer": self.chat.continue_answer,
+            "regenerate": lambda: self._ask(self.chat.regenerate),
+            "continue_answer": lambda: self._ask(self.chat.continue_answer),
             "focus_composer": self.composer.focus,
             "focus_transcript": self.transcript.setFocus,
             "jump_to_end": self.transcript.jump_to_end,
             "choose_model": lambda: self.picker.open_below(self.top_bar.model),
             "open_model": self._ask_for_file,
-            "cancel_load": self.session.cancel_load,
-            "unload_model": self.session.unload,
+            "cancel_load": self.loader.cancel,
+            "unload_model": self.loader.unload,
             "show_engine": lambda: self.details.open_below(self.top_bar.state),
             "toggle_panel": lambda: self.panel.setVisible(self.panel.isHidden()),
             "show_cache": lambda: self.panel.show_page("cache"),
@@ -245,16 +255,16 @@ class Program:
     def _connect_window(self) -> None:
         self.top_bar.model.clicked.connect(self.actions["choose_model"].trigger)
         self.top_bar.state.clicked.connect(self.actions["show_engine"].trigger)
-        self.picker.model_chosen.connect(self.opener.open)
+        self.picker.model_chosen.connect(self.loader.open)
         self.picker.starter_chosen.connect(self._load_starter)
-        self.picker.cancelled.connect(self.session.cancel_load)
+        self.picker.cancelled.connect(self.loader.cancel)
         self.welcome.suggested.connect(self.composer.begin_with)
         self.welcome.add_folder_wanted.connect(self.models.ask_for_folder)
         self.sidebar.visibilityChanged.connect(self.top_bar.new_chat.setHidden)
         self.transcript.link_activated.connect(self.teller.offer_link)
         editors = self.composer.findChildren(QPlainTextEdit)
         drop = FileDrop([self.window, *editors, *(editor.viewport() for editor in editors)], self.window)
-        drop.dropped.connect(self.opener.open)
+        drop.dropped.connect(self.loader.open)
         drop.others_dropped.connect(self.attaching.attach)
         drop.hovering.connect(self.window.show_drop_hint)
         self.window.painted.connect(self._on_painted)
@@ -274,7 +284,7 @@ class Program:
     def close(self) -> None:
         """End the engine, and whatever else works in the background, each although another could not be ended."""
         with contextlib.ExitStack() as last_first:
-            for part in (self.steering, self.engine, self.desk, self.models, self.attaching):
+            for part in (self.plans, self.sampler, self.engine, self.desk, self.models, self.attaching):
                 last_first.callback(part.close)
 
     def _on_painted(self) -> None:
@@ -290,9 +300,9 @@ class Program:
     def _load_first(self) -> None:
         last = self.store.current.last_model
         if self._options.model is not None:
-            self.opener.open(str(self._options.model))
+            self.loader.open(str(self._options.model))
         elif last is not None and Path(last).is_file():
-            self.opener.open(last)
+            self.loader.open(last)
         elif self.unattended is not None or has_starter():
             # Without it the welcome page says what to do.
             self._load_starter()
@@ -303,9 +313,9 @@ class Program:
 
     def _load_starter(self) -> None:
         try:
-            self.opener.open(str(starter_path()))
+            self.loader.open(str(starter_path()))
         except EngineError as error:
-            self.teller.tell_refused(error)
+            self.teller.tell_failed(error)
             if self.unattended is not None:
                 self.unattended.give_up(error.message)
 
@@ -316,9 +326,11 @@ class Program:
         self.details.set_status(status, self.top_bar.state_word()[0])
         self._refresh_actions()
 
-    def _on_refused(self, path: str, error: EngineError) -> None:
-        self.picker.set_error(path, self.teller.words.translate(error.message))
-        self.teller.tell_refused(error)
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, EngineReady):
+            self.sampler.watch(event.devices, event.process_id)
+        usage, read_tps = self.cache_panel.facts.usage, self.cache_panel.facts.read_tps
+        self.settings_panel.show_costs(usage, read_tps)
 
     def _on_must_choose(self) -> None:
         self.teller.tell_choose_model()
@@ -339,9 +351,14 @@ class Program:
         }.items():
             self.actions[name].setEnabled(is_on)
 
+    def _ask(self, do: Callable[[], object]) -> None:
+        """A system prompt typed a moment ago is for this request too."""
+        self.sampling_panel.flush()
+        do()
+
     def _ask_for_file(self) -> None:
         last = self.store.current.last_model
-        ask_for_model_file(self.window, Path(last).parent if last is not None else None, self.opener.open)
+        ask_for_model_file(self.window, Path(last).parent if last is not None else None, self.loader.open)
 
     def _show_preferences(self) -> None:
         if self.dialog is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from engine.api.messages import (
     CacheChanged,
     CacheUsage,
+    ChatRestored,
     EngineLost,
     Event,
     Failed,
@@ -24,23 +25,27 @@ from engine.api.messages import (
 
 @dataclass(frozen=True)
 class CacheFacts:
-    """None where nothing was heard yet."""
+    """None where nothing was heard yet. ``read_tps``: how fast the model of the file ``read_path`` was last seen to
+    read a prompt."""
 
     model: ModelFacts | None = None
     usage: CacheUsage | None = None
     stats: GenerationStats | None = None
     prefill: PrefillProgress | None = None
     load: LoadProgress | None = None
+    read_tps: float | None = None
+    read_path: str = ""
 
     def after(self, event: Event) -> CacheFacts:
         """The facts once this has happened."""
         if isinstance(event, ModelLoaded):
-            return CacheFacts(model=event.facts)
+            is_same = self.read_path == event.facts.path
+            return CacheFacts(event.facts, read_tps=self.read_tps if is_same else None, read_path=event.facts.path)
         if isinstance(event, LoadProgress):
             # The old model goes before the new one comes.
-            return CacheFacts(stats=self.stats, load=event)
+            return replace(self, model=None, usage=None, prefill=None, load=event)
         if isinstance(event, ModelUnloaded | EngineLost):
-            return CacheFacts(stats=self.stats)
+            return replace(self, model=None, usage=None, prefill=None, load=None)
         if isinstance(event, LoadCancelled):
             return replace(self, load=None)
         if isinstance(event, Failed):
@@ -54,8 +59,9 @@ class CacheFacts:
             return replace(self, prefill=event if event.n_done < event.n_total else None)
         if isinstance(event, TextGenerated) and self.prefill is not None:
             return replace(self, prefill=None)
-        if isinstance(event, Finished):
-            return replace(self, stats=event.stats, prefill=None)
+        if isinstance(event, Finished | ChatRestored) and event.stats is not None:
+            read_tps = event.stats.read_tps or self.read_tps
+            return replace(self, stats=event.stats, prefill=None, read_tps=read_tps)
         return self
 
     @property

@@ -1,16 +1,15 @@
-"""Asks the planner what each way on from a full cache would take, one after the other."""
+"""Asks the planner what each way on from a full cache would take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from app.link.bridge import EngineBridge
-from app.link.what_if import Planner
-from engine.api.messages import Event, Failed, FitFound, MemoryPlanned, ModelFacts, PlanMemory
+from app.link.plan_service import PlanService
+from engine.api.messages import Failed, MemoryPlanned, ModelFacts, PlanAnswer, PlanMemory
 from engine.api.plan import MemoryPlan
-from engine.api.settings import LoadSettings
+from engine.api.sentences import Sentence
 from engine.plan.full_cache import Way, loads_to_plan
 
 
@@ -19,41 +18,25 @@ class WayPricer(QObject):
 
     priced = Signal(object)
 
-    def __init__(
-        self, planner: Planner, bridge: EngineBridge, ids: Iterator[int], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, plans: PlanService, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._planner = planner
-        self._ids = ids
-        self._facts: ModelFacts | None = None
-        self._open: dict[Way, LoadSettings] = {}
-        self._asked: tuple[int, Way] | None = None
-        self._known: dict[Way, MemoryPlan | str] = {}
-        bridge.received.connect(self._on_answer)
+        self._plans = plans
+        self._known: dict[Way, MemoryPlan | Sentence] = {}
 
     def price(self, facts: ModelFacts) -> None:
         """Ask about everything that a load could change; what was asked before is forgotten."""
-        self._facts, self._known, self._open = facts, {}, loads_to_plan(facts)
-        self._ask_next()
+        self._known = {}
+        for way in Way:
+            self._plans.forget(_asker(way))
+        for way, settings in loads_to_plan(facts).items():
+            question = PlanMemory(facts.path, settings, facts.devices)
+            self._plans.ask(_asker(way), question, partial(self._on_answer, way), is_urgent=True)
 
-    def _ask_next(self) -> None:
-        self._asked = None
-        if self._facts is None or not self._open:
-            return
-        way = next(iter(self._open))
-        self._asked = (next(self._ids), way)
-        # One at a time: a question that waits would give way to the next one.
-        self._planner.ask(PlanMemory(self._asked[0], self._facts.path, self._open[way], self._facts.devices))
-
-    def _on_answer(self, event: Event) -> None:
-        if self._asked is None or not isinstance(event, MemoryPlanned | FitFound | Failed) or event.request_id is None:
-            return
-        request_id, way = self._asked
-        if event.request_id > request_id:
-            # It gave way to a newer question, one about settings that were changed meanwhile.
-            self._ask_next()
-        elif event.request_id == request_id and not isinstance(event, FitFound):
-            del self._open[way]
-            self._known[way] = event.plan if isinstance(event, MemoryPlanned) else event.message
+    def _on_answer(self, way: Way, answer: PlanAnswer) -> None:
+        if isinstance(answer, MemoryPlanned | Failed):
+            self._known[way] = answer.plan if isinstance(answer, MemoryPlanned) else answer.sentence
             self.priced.emit(dict(self._known))
-            self._ask_next()
+
+
+def _asker(way: Way) -> str:
+    return f"way {way}"

@@ -22,7 +22,18 @@ from app.transcript import turns
 from app.transcript.transcript import Transcript
 from app.transcript.turns import TurnState
 from engine.api.errors import ErrorCode
-from engine.api.messages import EngineLost, Event, Failed, Finished, Message, ModelLoaded, TextGenerated, TextKind
+from engine.api.messages import (
+    EngineLost,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Message,
+    ModelLoaded,
+    TextGenerated,
+    TextKind,
+)
+from engine.api.settings import PolicySettings
 
 
 class ChatSession(QObject):
@@ -30,14 +41,17 @@ class ChatSession(QObject):
 
     ``failed`` carries the Failed of an answer; ``must_choose_model`` asks for one before anything can be sent;
     ``editing_changed`` tells whether a message is being edited; ``answer_ended`` comes once for each answer in the open
-    chat, with whether it ended as it should; ``changed`` when what can be done next may have changed; ``touched`` when
-    there is something to keep; ``opened`` when another chat is open; ``let_go`` carries an OpenChat no longer at work.
+    chat, with whether it ended as it should; ``had_no_room`` when it ended for want of cells, with whether the message
+    alone was too long, which then is back where it was typed; ``changed`` when what can be done next may have changed;
+    ``touched`` when there is something to keep; ``opened`` when another chat is open; ``let_go`` carries an OpenChat no
+    longer at work.
     """
 
     failed = Signal(object)
     must_choose_model = Signal()
     editing_changed = Signal(bool)
     answer_ended = Signal(bool)
+    had_no_room = Signal(bool)
     changed = Signal()
     touched = Signal()
     opened = Signal()
@@ -68,6 +82,7 @@ class ChatSession(QObject):
         composer.text_changed.connect(self._on_draft)
         composer.send_requested.connect(self.send)
         composer.stop_requested.connect(self.stop)
+        session.noted.connect(self._note_model)
         session.event_received.connect(self._on_event)
         session.status_changed.connect(self._on_status)
 
@@ -94,13 +109,18 @@ class ChatSession(QObject):
         return self._open.head.settings
 
     @property
+    def policy(self) -> PolicySettings:
+        """What leaves the cache when it is full, in the open chat."""
+        return self.requests.policy(self._open)
+
+    @property
     def is_editing(self) -> bool:
         """Whether the composer holds a message for editing."""
         return self._editing.turn_id is not None
 
     def can_stop(self) -> bool:
         """Whether there is anything that Stop would end."""
-        return self.conversation.request_id is not None or self.requests.is_reading() or self._queued or self.is_editing
+        return self.conversation.request_id is not None or self.requests.is_reading or self._queued or self.is_editing
 
     def can_regenerate(self) -> bool:
         """Whether the last message can be answered, or answered again."""
@@ -141,7 +161,7 @@ class ChatSession(QObject):
     def read_again(self) -> None:
         """Have the open chat in the cache before the next message needs it; a message sent meanwhile takes over."""
         if self._session.status.can_answer and self.conversation.can_answer():
-            self.requests.read(self._open)
+            self.requests.restore(self._open, evaluate=True)
             self.changed.emit()
 
     def restore(self) -> None:
@@ -153,7 +173,7 @@ class ChatSession(QObject):
         """End what is under way: the answer, the wait for the model, or the editing."""
         if self._queued:
             self._set_queued(False)
-        elif self.conversation.request_id is not None or self.requests.is_reading():
+        elif self.conversation.request_id is not None or self.requests.is_reading:
             self._session.stop()
         elif self.is_editing:
             self._end_editing(restore=True)
@@ -325,6 +345,11 @@ class ChatSession(QObject):
                 self._set_queued(False)
         self.changed.emit()
 
+    def _note_model(self, event: Event) -> None:
+        if isinstance(event, ModelLoaded):
+            for chat in self.chats:
+                chat.conversation.model = event.facts.path
+
     def _on_event(self, event: Event) -> None:
         if self.requests.take(event):
             self.changed.emit()
@@ -332,17 +357,17 @@ class ChatSession(QObject):
         if isinstance(event, TextGenerated):
             self._on_text(event)
         elif isinstance(event, Finished):
+            is_full = event.reason is FinishReason.CACHE_FULL and event.request_id == self.conversation.request_id
             for chat in self.chats:
                 self._on_ended(chat, chat.conversation.finish(event), is_good=True)
+            if is_full:
+                self.had_no_room.emit(False)
         elif isinstance(event, Failed):
             self._on_failed(event)
         elif isinstance(event, EngineLost):
             for request_id in event.request_ids:
                 for chat in self.chats:
                     self._on_ended(chat, chat.conversation.fail(request_id), is_good=False)
-        elif isinstance(event, ModelLoaded):
-            for chat in self.chats:
-                chat.conversation.model = event.facts.path
 
     def _on_text(self, event: TextGenerated) -> None:
         for chat in self.chats:
@@ -362,6 +387,8 @@ class ChatSession(QObject):
                 is_too_long = event.code is ErrorCode.PROMPT_TOO_LONG and turn.is_empty
                 self._on_ended(chat, turn, is_good=False, takes_back=is_too_long)
                 self.failed.emit(event)
+                if event.code is ErrorCode.PROMPT_TOO_LONG and chat is self._open:
+                    self.had_no_room.emit(True)
 
     def _on_ended(self, chat: OpenChat, turn: Turn | None, *, is_good: bool, takes_back: bool = False) -> None:
         if turn is None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from app.chats.open_chat import OpenChat
 from app.chats.sent_turns import SentTurns
 from app.link.session import EngineSession
 from app.store.preferences import Preferences
-from engine.api.messages import ChatRestored, EngineLost, Event, Failed, Finished, Generate, Message, RestoreChat
+from engine.api.messages import ChatRestored, EngineLost, Event, Failed, Generate, Message, RestoreChat
 from engine.api.settings import PolicySettings
 
 
 class Requests:
-    """At most one reading is under way, and one restoring; each ends with `take` of the event that ends it.
+    """At most one restoring is under way, which `take` of the event that ends it ends; with ``evaluate`` the person
+    sees that the chat is being read.
 
     ``sent`` knows which turns were sent last.
     """
@@ -22,13 +22,13 @@ class Requests:
     def __init__(self, session: EngineSession, preferences: Callable[[], Preferences]) -> None:
         self._session = session
         self._preferences = preferences
-        self._reading: int | None = None
-        self._restoring: int | None = None
+        self._restoring: RestoreChat | None = None
         self.sent = SentTurns()
 
-    def is_reading(self, request_id: int | None = None) -> bool:
-        """Whether a chat is only being read; with an id, whether that is this request."""
-        return self._reading is not None and request_id in (None, self._reading)
+    @property
+    def is_reading(self) -> bool:
+        """Whether a chat is being read, and nothing else."""
+        return self._restoring is not None and self._restoring.evaluate
 
     def messages(self, chat: OpenChat) -> tuple[Message, ...]:
         """A chat as it is now, about to be sent."""
@@ -40,50 +40,50 @@ class Requests:
     ) -> None:
         """Ask for an answer, by what holds for the chat. A restoring under way is not stopped: it is what comes first
         anyway."""
-        self._session.generate(self._request(chat, request_id, messages, continue_last=continue_last))
-
-    def read(self, chat: OpenChat) -> None:
-        """Have a chat in the cache before the next message needs it."""
-        self._reading = self._session.next_request_id()
-        continue_last = chat.conversation.can_continue()
-        request = self._request(chat, self._reading, self.messages(chat), continue_last=continue_last)
-        # A request always samples: one token, which nobody sees and which takes no cell.
-        self._session.generate(replace(request, sampling=replace(request.sampling, max_tokens=1)))
-
-    def restore(self, chat: OpenChat) -> None:
-        """Have what is kept of a chat in the cache before the next message needs it."""
-        self._restoring = self._session.next_request_id()
-        messages, continue_last = self.messages(chat), chat.conversation.can_continue()
-        self._session.restore(
-            RestoreChat(self._restoring, chat.head.id, messages, self._policy(chat), continue_last=continue_last)
+        settings = chat.head.settings
+        self._session.generate(
+            Generate(
+                request_id,
+                chat.head.id,
+                messages,
+                settings.sampling,
+                self.policy(chat),
+                continue_last=continue_last,
+            )
         )
+
+    def restore(self, chat: OpenChat, *, evaluate: bool = False) -> None:
+        """Have a chat in the cache before the next message needs it: what is kept of it, or all."""
+        messages, continue_last = self.messages(chat), chat.conversation.can_continue()
+        self._restoring = RestoreChat(
+            self._session.next_request_id(),
+            chat.head.id,
+            messages,
+            self.policy(chat),
+            continue_last=continue_last,
+            evaluate=evaluate,
+        )
+        self._session.restore(self._restoring)
 
     def stop(self) -> None:
         """Another chat is wanted; what was read or restored so far stays."""
         if self._restoring is not None:
-            self._session.cancel_restore(self._restoring)
-        self.stop_reading()
+            self._session.cancel(self._restoring.request_id)
 
     def stop_reading(self) -> None:
-        """Something else is wanted; what was read so far stays."""
-        if self._reading is not None:
-            self._session.stop()
+        """Something else is wanted of this chat; what was read so far stays."""
+        if self.is_reading:
+            self.stop()
 
     def take(self, event: Event) -> bool:
-        """Note the end of a reading, or of a restoring; whether it was a reading."""
+        """Note the end of a restoring; whether the chat was read for it."""
         ended = event.request_ids if isinstance(event, EngineLost) else (getattr(event, "request_id", None),)
-        if isinstance(event, ChatRestored | Failed | EngineLost) and self._restoring in ended:
-            self._restoring = None
-        is_end = isinstance(event, Finished | Failed | EngineLost) and self.is_reading() and self._reading in ended
-        if is_end:
-            self._reading = None
-        return is_end
+        is_end = isinstance(event, ChatRestored | Failed | EngineLost)
+        if not is_end or self._restoring is None or self._restoring.request_id not in ended:
+            return False
+        was_reading, self._restoring = self.is_reading, None
+        return was_reading
 
-    def _request(
-        self, chat: OpenChat, request_id: int, messages: tuple[Message, ...], *, continue_last: bool
-    ) -> Generate:
-        sampling = chat.head.settings.sampling
-        return Generate(request_id, chat.head.id, messages, sampling, self._policy(chat), continue_last=continue_last)
-
-    def _policy(self, chat: OpenChat) -> PolicySettings:
+    def policy(self, chat: OpenChat) -> PolicySettings:
+        """What holds for a chat: its own, or else that of its model."""
         return chat.head.settings.policy or self._preferences().setup(chat.conversation.model).policy

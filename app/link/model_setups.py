@@ -13,12 +13,14 @@ from engine.api.settings import LoadSettings
 
 
 class ModelSetups(QObject):
-    """``defaults_found`` carries the path of a model of which it was found out what fits.
+    """``defaults_found`` carries the path of a model of which it was found out what fits, ``changed`` that of one whose
+    setup is another one now.
 
     A person's own setup is kept between two starts. Defaults are not: the next time there may be more memory, or less.
     """
 
     defaults_found = Signal(str)
+    changed = Signal(str)
 
     def __init__(self, store: PreferencesStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,6 +52,7 @@ class ModelSetups(QObject):
     def use(self, path: str, load: LoadSettings) -> None:
         """A model that nobody has set is about to be loaded with these settings."""
         self._in_force[path] = load
+        self.changed.emit(path)
 
     def keep(self, path: str, setup: Setup) -> None:
         """A setup was put in force: load settings that are the machine's choice stay its choice, others are kept."""
@@ -60,3 +63,4 @@ class ModelSetups(QObject):
             self.store.set(self.store.current.with_policy(path, setup.policy))
         else:
             self.store.set(self.store.current.with_setup(path, setup))
+        self.changed.emit(path)

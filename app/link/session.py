@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.link.bridge import EngineBridge
 from app.link.status import EngineState, EngineStatus
-from engine.api.errors import ErrorCode
+from engine.api.errors import internal_error
 from engine.api.messages import (
     Cancel,
     Command,
@@ -22,7 +22,6 @@ from engine.api.messages import (
     Generate,
     LoadModel,
     Message,
-    ModelLoaded,
     RestoreChat,
     SetTierBudgets,
 )
@@ -42,29 +41,29 @@ class Engine(Protocol):
 
 
 class EngineSession(QObject):
-    """``status_changed`` carries an EngineStatus, ``event_received`` every event, after the status took note of it.
+    """``status_changed`` carries an EngineStatus, ``event_received`` every event.
 
-    ``load_failed`` carries (path, Failed); a load that the person cancelled does not fail.
+    ``noted`` carries an event before either: who keeps something that others look at when they hear of the event takes
+    note of it then, and does nothing else. So nothing depends on who hears of it first.
     """
 
+    noted = Signal(object)
     status_changed = Signal(object)
     event_received = Signal(object)
-    load_failed = Signal(str, object)
 
     def __init__(self, engine: Engine, bridge: EngineBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
         self._bridge = bridge
-        self._status = EngineStatus()
-        self._loads: dict[int, str] = {}
-        self._cancelled_loads: set[int] = set()
-        self._prepared: int | None = None
+        self._heard = self._told = EngineStatus()
+        self._expected: str | None = None
+        self._is_noting = False
         bridge.received.connect(self._on_event)
 
     @property
     def status(self) -> EngineStatus:
-        """The engine as last heard of."""
-        return self._status
+        """The engine as last heard of; a load that is expected counts as begun."""
+        return self._heard if self._expected is None else self._heard.expecting(self._expected)
 
     def start(self) -> None:
         """Start the engine process."""
@@ -73,62 +72,41 @@ class EngineSession(QObject):
     def restart(self) -> None:
         """Start the engine again after the client gave up."""
         self._engine.start()
-        self._set_status(EngineStatus())
+        self._set(EngineStatus())
 
-    def load(self, path: str, settings: LoadSettings) -> None:
-        """Load a model in place of the one before; an answer under way is stopped, and its text stays."""
-        if self._status.state is EngineState.STOPPED:
-            self.restart()
-        self.stop()
-        if self._prepared is None:
-            self.cancel_load()
-        self._prepared = None
-        request_id = self._engine.next_request_id()
-        self._loads[request_id] = path
-        self._send(LoadModel(request_id, path, settings))
-        self._set_status(self._status.when_loading(request_id, path))
+    def expect(self, path: str | None) -> None:
+        """A load of this file will follow, once it is known with which settings; None: no more.
 
-    def prepare(self, path: str) -> int:
-        """Say that a load of this file will follow, once it is known with which settings; the number of it.
-
-        What is loaded stays until then.
+        What is loaded stays until then, but an answer under way is stopped.
         """
-        if self._status.state is EngineState.STOPPED:
+        if path is not None and path != self._expected:
+            self._make_way()
+        self._expected = path
+        self._tell()
+
+    def load(self, path: str, settings: LoadSettings) -> int:
+        """Load a model in place of the one before; the id of the request. An answer under way is stopped, and its text
+        stays."""
+        self._make_way()
+        request_id = self._engine.next_request_id()
+        self._send(LoadModel(request_id, path, settings))
+        self._expected = None
+        self._set(self._heard.when_loading(request_id, path))
+        return request_id
+
+    def _make_way(self) -> None:
+        if self._heard.state is EngineState.STOPPED:
             self.restart()
         self.stop()
-        self.cancel_load()
-        self._prepared = self._engine.next_request_id()
-        self._set_status(self._status.when_loading(self._prepared, path))
-        return self._prepared
-
-    def is_prepared(self, number: int) -> bool:
-        """Whether nothing came between: no other load, and nobody gave this one up."""
-        return self._prepared == number
-
-    def end_preparation(self, number: int) -> None:
-        """No load will follow."""
-        if self._prepared == number:
-            self._prepared = None
-            self._set_status(self._status.when_not_loading())
-
-    def cancel_load(self) -> None:
-        """Give up a load under way, or one that is prepared."""
-        if self._prepared is not None:
-            self.end_preparation(self._prepared)
-        elif self._status.model_path is not None and self._status.facts is None:
-            self._cancelled_loads.add(self._status.load_request)
-            self._send(Cancel(self._status.load_request))
 
     def unload(self) -> None:
         """Give the model's memory back."""
-        if self._prepared is not None:
-            self.end_preparation(self._prepared)
         self._engine.unload()
 
     def generate(self, request: Generate) -> None:
         """Ask for an answer; ``request.request_id`` comes from ``next_request_id``."""
         self._send(request)
-        self._set_status(self._status.when_answering(request.request_id))
+        self._set(self._heard.when_answering(request.request_id))
 
     def next_request_id(self) -> int:
         """A fresh id."""
@@ -136,15 +114,17 @@ class EngineSession(QObject):
 
     def stop(self) -> None:
         """Stop the answer under way; it ends with Finished."""
-        if self._status.answer_request is not None:
-            self._send(Cancel(self._status.answer_request))
+        if self._heard.answer_request is not None:
+            self._send(Cancel(self._heard.answer_request))
 
     def restore(self, request: RestoreChat) -> None:
-        """Have a chat in the context as far as it is kept; nobody is kept waiting for it, so the status stays."""
+        """Have a chat in the context; where nothing is evaluated, nobody is kept waiting and the status stays."""
         self._send(request)
+        if request.evaluate:
+            self._set(self._heard.when_answering(request.request_id))
 
-    def cancel_restore(self, request_id: int) -> None:
-        """It is not wanted any more."""
+    def cancel(self, request_id: int) -> None:
+        """A request is not wanted any more."""
         self._send(Cancel(request_id))
 
     def count_tokens(self, messages: tuple[Message, ...], draft: str) -> int:
@@ -177,24 +157,23 @@ class EngineSession(QObject):
             request_id = getattr(command, "request_id", None)
             log.exception("%s could not be sent", type(command).__name__)
             if request_id is not None and not isinstance(command, Cancel):
-                message = "Something went wrong inside Kvasir. Your text is safe; try again."
-                self._bridge.post(Failed(request_id, ErrorCode.INTERNAL, message, repr(error)))
+                mistake = internal_error(error)
+                self._bridge.post(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))
 
-    def _set_status(self, status: EngineStatus) -> None:
-        if status != self._status:
-            self._status = status
+    def _set(self, heard: EngineStatus) -> None:
+        self._heard = heard
+        self._tell()
+
+    def _tell(self) -> None:
+        status = self.status
+        if status != self._told and not self._is_noting:
+            self._told = status
             self.status_changed.emit(status)
 
     def _on_event(self, event: Event) -> None:
-        before = self._status
-        self._set_status(before.after(event))
-        if isinstance(event, ModelLoaded):
-            self._loads.pop(event.request_id, None)
-        if isinstance(event, Failed) and event.request_id is not None:
-            path = self._loads.pop(event.request_id, None)
-            if path is None and event.request_id == before.load_request and before.facts is None:
-                # The client loads again by itself after a crash.
-                path = before.model_path
-            if path is not None and event.request_id not in self._cancelled_loads:
-                self.load_failed.emit(path, event)
+        self._heard = self._heard.after(event)
+        self._is_noting = True
+        self.noted.emit(event)
+        self._is_noting = False
+        self._tell()
         self.event_received.emit(event)

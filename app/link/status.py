@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.api.messages import (
+    ChatRestored,
     EngineLost,
     EngineReady,
     Event,
@@ -77,8 +78,8 @@ class EngineStatus:
         """An answer is under way."""
         return self.answer_request is not None
 
-    def when_loading(self, request_id: int, path: str) -> EngineStatus:
-        """A load was asked for."""
+    def expecting(self, path: str) -> EngineStatus:
+        """A load of this file is on its way."""
         state = EngineState.STARTING if self.engine is None else EngineState.LOADING
         return replace(
             self,
@@ -87,16 +88,15 @@ class EngineStatus:
             model_path=path,
             facts=None,
             replaced=self.facts or self.replaced,
-            load_request=request_id,
             answer_request=None,
         )
 
-    def when_not_loading(self) -> EngineStatus:
-        """A load will not follow after all: what was loaded is still there."""
-        return self._without_load(self.replaced)
+    def when_loading(self, request_id: int, path: str) -> EngineStatus:
+        """A load was asked for."""
+        return replace(self.expecting(path), load_request=request_id)
 
     def when_answering(self, request_id: int) -> EngineStatus:
-        """An answer was asked for."""
+        """An answer was asked for, or that a chat is read."""
         return replace(self, state=EngineState.READING, fraction=0.0, answer_request=request_id)
 
     def after(self, event: Event) -> EngineStatus:
@@ -112,12 +112,19 @@ class EngineStatus:
             return self._after_loss(event)
         if isinstance(event, Failed | LoadCancelled) and event.request_id == self.load_request:
             return self._after_no_load(event)
+        if isinstance(event, LoadCancelled) and self.can_cancel_load:
+            # An older one was stopped, for which the model before had to go.
+            return replace(self, replaced=None)
         return self._after_answer_event(event)
 
     def _after_load_event(self, event: LoadProgress | ModelLoaded) -> EngineStatus:
         # After a crash the client loads again by itself, under an id that is new to us: newer ones count.
-        if event.request_id < self.load_request or self.model_path is None:
+        if self.model_path is None:
             return self
+        if event.request_id < self.load_request:
+            # An older one, that could not be stopped in time, changes what the newest one will replace.
+            kept = event.facts if isinstance(event, ModelLoaded) else None
+            return replace(self, replaced=kept) if self.can_cancel_load else self
         if isinstance(event, ModelLoaded):
             return replace(
                 self,
@@ -158,10 +165,10 @@ class EngineStatus:
         )
 
     def _after_loss(self, event: EngineLost) -> EngineStatus:
-        if event.outcome is LossOutcome.GAVE_UP:
-            return EngineStatus(state=EngineState.STOPPED, load_request=self.load_request)
         if self.can_cancel_load and self.load_request not in event.request_ids:
             return self._waiting_load()
+        if event.outcome is LossOutcome.GAVE_UP:
+            return EngineStatus(state=EngineState.STOPPED, load_request=self.load_request)
         if event.reload_id is not None:
             return EngineStatus(model_path=self.model_path, load_request=event.reload_id)
         return EngineStatus(load_request=self.load_request)
@@ -179,6 +186,6 @@ class EngineStatus:
             return replace(self, state=EngineState.READING, fraction=min(1.0, max(0.0, fraction)))
         if isinstance(event, TextGenerated) and self.state is not EngineState.ANSWERING:
             return replace(self, state=EngineState.ANSWERING, fraction=0.0)
-        if isinstance(event, Finished | Failed):
+        if isinstance(event, Finished | Failed | ChatRestored):
             return replace(self, state=EngineState.READY, fraction=0.0, answer_request=None)
         return self

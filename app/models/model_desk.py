@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 
 from app.commands.actions import Actions
-from app.link.opener import ModelOpener
-from app.link.session import EngineSession
-from app.link.status import EngineState, EngineStatus
+from app.link.file_check import held
+from app.link.model_loader import ModelLoader
+from app.link.status import EngineState
+from app.look.i18n import in_words
 from app.look.theme import Theme
 from app.models import fit_words
 from app.models.first_run import free_memory
 from app.models.fit_words import FitWords
-from app.models.load_guard import LoadGuard
 from app.models.workers import Workers
 from app.store.preferences import PreferencesStore
 from app.widgets.notices import Level, Notices
 from engine.api.errors import EngineError
-from engine.api.messages import Failed
+from engine.api.messages import ChooseSettings, Failed, PlanAnswer, SettingsChosen
 from engine.api.plan import Choice
+from engine.api.sentences import Sentence
 from engine.api.settings import LoadSettings
 from engine.models.hub.downloads import Download, DownloadState
 from engine.models.hub.remote import RemoteModel
@@ -41,7 +43,7 @@ ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 
 class ModelDesk(QObject):
-    """``opener`` loads files; ``translate`` says the engine's sentences in the language in force.
+    """``loader`` loads files; ``notices`` tell in the main window what was downloaded.
 
     ``shows_elsewhere`` says whether the end of a download can be seen without a notice, by its key.
 
@@ -51,20 +53,18 @@ class ModelDesk(QObject):
     def __init__(
         self,
         theme: Theme,
-        session: EngineSession,
+        loader: ModelLoader,
         store: PreferencesStore,
         workers: Workers,
-        opener: ModelOpener,
-        translate: Callable[[str], str],
+        notices: Notices,
     ) -> None:
         super().__init__()
+        session = loader.session
         self._theme, self._session, self._store = theme, session, store
-        self._library, self._hub, self._fits = workers.library, workers.hub, workers.fits
+        self._library, self._hub, self._plans = workers.library, workers.hub, workers.plans
         self._workers = workers
-        self._opener, self._translate = opener, translate
+        self._loader, self._notices = loader, notices
         self._window: ModelsWindow | None = None
-        self._parent: QWidget | None = None
-        self._notices: Notices | None = None
         self._choices: dict[str, Choice] = {}
         self._failures: dict[str, Failed] = {}
         self._header_keys: dict[str, str] = {}
@@ -72,22 +72,10 @@ class ModelDesk(QObject):
         self._states: dict[str, DownloadState] = {}
         self.shows_elsewhere: Callable[[str], bool] = lambda _key: False
         self._library.listed.connect(self._on_listed)
-        self._fits.chosen.connect(self._on_chosen)
-        self._fits.refused.connect(self._on_refused)
         self._hub.judged.connect(self._on_judged)
         self._hub.downloads_changed.connect(self._on_downloads)
-        session.status_changed.connect(self._on_status)
-        opener.refused.connect(lambda path, error: self._on_not_loaded(path, translate(error.message)))
-        session.load_failed.connect(lambda path, failed: self._on_not_loaded(path, translate(failed.message)))
-
-    def attach(self, parent: QWidget, notices: Notices, *, can_ask: bool) -> None:
-        """The main window, and where it is told that a download is done.
-
-        Where nobody is there to be asked, whatever is chosen is loaded.
-        """
-        self._parent, self._notices = parent, notices
-        if can_ask:
-            self._opener.set_guard(LoadGuard(self._session, self._workers.fits, parent))
+        session.status_changed.connect(lambda _status: self._show_loaded())
+        loader.failed.connect(lambda path, error: self._on_not_loaded(path, error.sentence))
 
     def connect_actions(self, actions: Actions) -> None:
         """Say what the actions about models do."""
@@ -127,11 +115,11 @@ class ModelDesk(QObject):
             return self._window
         from app.models.models_window import ModelsWindow
 
-        window = self._window = ModelsWindow(self._theme, self._parent)
+        window = self._window = ModelsWindow(self._theme, self._notices.window())
         window.shown.connect(self._on_shown)
         window.retranslated.connect(self._show_again)
         library, finder, downloads = window.library, window.finder, window.downloads
-        library.load_wanted.connect(self._opener.open)
+        library.load_wanted.connect(self._loader.open)
         library.add_folder_wanted.connect(self.ask_for_folder)
         library.remove_folder_wanted.connect(self.remove_folder)
         library.open_folder_wanted.connect(self._open_folder)
@@ -142,16 +130,16 @@ class ModelDesk(QObject):
         finder.token_wanted.connect(self._ask_for_token)
         self._hub.found.connect(finder.show_found)
         self._hub.opened.connect(finder.show_repo)
-        self._hub.failed.connect(lambda error: finder.show_problem(self._words(error)))
-        self._hub.token_not_kept.connect(lambda error: finder.show_problem(self._words(error)))
+        self._hub.failed.connect(lambda error: finder.show_problem(in_words(self._sentence(error))))
+        self._hub.token_not_kept.connect(lambda error: finder.show_problem(in_words(self._sentence(error))))
         self._hub.not_judged.connect(
-            lambda key, error: finder.show_not_judged(key, fit_words.of_problem(self._words(error)))
+            lambda key, error: finder.show_not_judged(key, fit_words.of_problem(self._sentence(error)))
         )
         queue = self._hub.queue
         downloads.pause_wanted.connect(queue.pause)
         downloads.resume_wanted.connect(queue.resume)
         downloads.remove_wanted.connect(queue.remove)
-        downloads.load_wanted.connect(self._opener.open)
+        downloads.load_wanted.connect(self._loader.open)
         self._show_loaded()
         self._show_downloads(queue.downloads)
         return window
@@ -186,41 +174,38 @@ class ModelDesk(QObject):
         for model in listing.models:
             path = str(model.path)
             if model.problem is None and path not in self._choices and path not in self._failures:
-                self._fits.ask(path, self._settings_for(path))
+                self._ask_what_fits(path, self._settings_for(path))
 
     def _on_judged(self, key: str, path: str) -> None:
         self._header_keys[path] = key
-        self._fits.ask(path, LoadSettings(), is_next=True)
+        self._ask_what_fits(path, LoadSettings(), is_urgent=True)
+
+    def _ask_what_fits(self, path: str, settings: LoadSettings, *, is_urgent: bool = False) -> None:
+        question = ChooseSettings(path, settings, held(self._session.status))
+        self._plans.ask(f"library {path}", question, partial(self._on_fit, path), is_urgent=is_urgent)
+
+    def _on_fit(self, path: str, answer: PlanAnswer) -> None:
+        if isinstance(answer, SettingsChosen):
+            self._choices[path] = answer.choice
+            self._failures.pop(path, None)
+            self._show_choice(path)
+        elif isinstance(answer, Failed):
+            self._failures[path] = answer
+            self._show_fit(path, fit_words.of_problem(answer.sentence))
 
     def _show_listing(self) -> None:
-        if self._window is None or self._listing is None:
-            return
-        models = self._listing.models
-        problems = {str(one.path): self._translate(one.problem.message) for one in models if one.problem is not None}
-        self._window.library.show_listing(self._listing, problems)
+        if self._window is not None and self._listing is not None:
+            self._window.library.show_listing(self._listing)
 
     def _show_again(self) -> None:
-        """Say everything in the language in force."""
-        self._show_listing()
+        """Say in the language in force how the models fit."""
         for path in self._choices:
             self._show_choice(path)
         for path, failed in self._failures.items():
-            self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
-        self._show_downloads(self._hub.queue.downloads)
-
-    def _on_chosen(self, path: str, choice: Choice) -> None:
-        self._choices[path] = choice
-        self._failures.pop(path, None)
-        self._show_choice(path)
+            self._show_fit(path, fit_words.of_problem(failed.sentence))
 
     def _show_choice(self, path: str) -> None:
-        choice = self._choices[path]
-        reasons = tuple(self._translate(reason) for reason in choice.reasons)
-        self._show_fit(path, fit_words.of_choice(choice, reasons))
-
-    def _on_refused(self, path: str, failed: Failed) -> None:
-        self._failures[path] = failed
-        self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
+        self._show_fit(path, fit_words.of_choice(self._choices[path]))
 
     def _show_fit(self, path: str, fit: FitWords) -> None:
         if self._window is None:
@@ -236,7 +221,7 @@ class ModelDesk(QObject):
         except EngineError as error:
             # Its name would lead out of the folder.
             if self._window is not None:
-                self._window.finder.show_problem(self._words(error))
+                self._window.finder.show_problem(in_words(self._sentence(error)))
 
     def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
         before, self._states = self._states, {one.key: one.state for one in downloads}
@@ -250,25 +235,17 @@ class ModelDesk(QObject):
     def _on_downloaded(self, download: Download) -> None:
         if self._window is not None and self._window.isVisible():
             self.look()
-        elif self._notices is not None and not self.shows_elsewhere(download.key):
+        elif not self.shows_elsewhere(download.key):
             words = self.tr("“{0}” is downloaded.").format(download.model.name)
             path = str(download.path)
-            self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self._opener.open(path)))
+            self._notices.tell(Level.INFO, words, action=(self.tr("Load"), lambda: self._loader.open(path)))
 
     def _show_downloads(self, downloads: tuple[Download, ...]) -> None:
         if self._window is None:
             return
-        problems = {one.key: self._translate(one.problem.message) for one in downloads if one.problem is not None}
-        self._window.downloads.show_downloads(downloads, problems)
+        self._window.downloads.show_downloads(downloads)
         self._window.finder.set_queued(frozenset(one.key for one in downloads))
         self._window.set_n_active(sum(one.state in ACTIVE for one in downloads))
-
-    def _on_status(self, status: EngineStatus) -> None:
-        facts = status.facts
-        # What a load will replace is held until it begins.
-        held = facts or status.replaced
-        self._fits.set_given_back(held.devices if held is not None else ())
-        self._show_loaded()
 
     def _show_loaded(self) -> None:
         status = self._session.status
@@ -276,7 +253,7 @@ class ModelDesk(QObject):
         if self._window is not None:
             self._window.library.set_loaded(self._loaded_path(), loading)
 
-    def _on_not_loaded(self, path: str, sentence: str) -> None:
+    def _on_not_loaded(self, path: str, sentence: Sentence) -> None:
         """The main window says so too, but may lie behind."""
         if self._window is not None and self._window.isVisible():
             self._window.library.show_fit(path, fit_words.of_problem(sentence))
@@ -291,15 +268,15 @@ class ModelDesk(QObject):
         facts = self._session.status.facts
         return facts.path if facts is not None else None
 
-    def _words(self, error: EngineError) -> str:
+    def _sentence(self, error: EngineError) -> Sentence:
         log.info("models: %s %s", error.code, error.detail)
-        return self._translate(error.message)
+        return error.sentence
 
     # Asking
 
     def ask_for_folder(self) -> None:
         """Ask for a folder whose models are listed too."""
-        dialog = QFileDialog(self._window or self._parent, self.tr("Add a folder of models"))
+        dialog = QFileDialog(self._window or self._notices.window(), self.tr("Add a folder of models"))
         dialog.setObjectName("addFolderDialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.add_folder)

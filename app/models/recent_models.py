@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.link.opener import ModelOpener
+from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
 from app.models.file_names import model_name
 from app.models.picker import ModelPicker
 from app.store.preferences import PreferencesStore, RecentModel
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.messages import Event, ModelLoaded
+from engine.api.messages import Event, Failed, ModelLoaded
 from engine.models.starter import installed_starter
 
 
@@ -18,12 +18,12 @@ class RecentModels(QObject):
     """A model that was loaded comes first; one whose file is gone is forgotten when somebody chooses it."""
 
     def __init__(
-        self, session: EngineSession, store: PreferencesStore, opener: ModelOpener, picker: ModelPicker
+        self, session: EngineSession, store: PreferencesStore, loader: ModelLoader, picker: ModelPicker
     ) -> None:
         super().__init__(picker)
         self._store, self._picker = store, picker
         session.event_received.connect(self._on_event)
-        opener.refused.connect(self._on_refused)
+        loader.failed.connect(self._on_failed)
         self._refresh()
 
     def _on_event(self, event: Event) -> None:
@@ -33,7 +33,7 @@ class RecentModels(QObject):
             self._store.set(self._store.current.with_recent(recent))
             self._refresh()
 
-    def _on_refused(self, path: str, error: EngineError) -> None:
+    def _on_failed(self, path: str, error: EngineError | Failed) -> None:
         if error.code is ErrorCode.MODEL_NOT_FOUND:
             self._store.set(self._store.current.without_recent(path))
             self._refresh()

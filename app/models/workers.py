@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.link.fit_queue import FitQueue
-from app.link.what_if import Planner
+from app.link.plan_service import PlanService
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
-from engine.api.messages import Event
 
 
 @dataclass(frozen=True)
@@ -19,16 +16,15 @@ class Workers:
 
     library: LibraryWatcher
     hub: HubWorker
-    fits: FitQueue
+    plans: PlanService
 
     def close(self) -> None:
-        """End all of it."""
+        """End what is theirs alone."""
         self.hub.close()
-        self.fits.close()
 
 
-def make_workers(data: Path, make_planner: Callable[[Callable[[Event], None]], Planner]) -> Workers:
+def make_workers(data: Path, plans: PlanService) -> Workers:
     """Those of this person: downloads go to ``data``/models; nothing is started before it is wanted."""
     models = data / "models"
     hub = HubWorker(models, data / "downloads.json", data / "headers")
-    return Workers(LibraryWatcher(models), hub, FitQueue(make_planner))
+    return Workers(LibraryWatcher(models), hub, plans)

@@ -26,6 +26,7 @@ from engine.api.facts import Span as Span
 from engine.api.facts import SpanState as SpanState
 from engine.api.facts import Tier as Tier
 from engine.api.plan import Choice, Fit, MemoryPlan
+from engine.api.sentences import Said, Sentence
 from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings
 
 
@@ -44,28 +45,32 @@ class LoadModel(Command):
 
 
 @dataclass(frozen=True)
-class PlanMemory(Command):
-    """What a load would take; answered by MemoryPlanned or Failed, unless a newer question comes before the answer.
+class PlanQuestion(Command):
+    """A question for the planner, which has its own process; answered by one PlanAnswer.
 
-    ``given_back``: what the model loaded now holds, and gives back before the load asked about. ``policy`` is checked
-    against the cells there would be.
+    ``given_back``: what the model loaded now holds, and gives back before the load asked about.
     """
 
-    request_id: int
     path: str
     settings: LoadSettings = LoadSettings()
     given_back: tuple[DeviceMemory, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanMemory(PlanQuestion):
+    """What a load would take: MemoryPlanned. ``policy`` is checked against the cells there would be."""
+
     policy: PolicySettings = PolicySettings()
 
 
 @dataclass(frozen=True)
-class FindFit(PlanMemory):
-    """What would fit, with these settings or the fewest changes to them; answered by FitFound or Failed."""
+class FindFit(PlanQuestion):
+    """What would fit, with these settings or the fewest changes to them: FitFound."""
 
 
 @dataclass(frozen=True)
-class ChooseSettings(PlanMemory):
-    """Which layers, context and types suit the memory that is free; answered by SettingsChosen or Failed."""
+class ChooseSettings(PlanQuestion):
+    """Which layers, context and types suit the memory that is free: SettingsChosen."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,10 @@ class Generate(Command):
 
 @dataclass(frozen=True)
 class RestoreChat(Command):
-    """Bring into the context what is kept of a chat, and evaluate nothing; answered by ChatRestored or Failed.
+    """Bring into the context what is kept of a chat; answered by ChatRestored or Failed.
 
-    ``messages`` and ``continue_last`` as in Generate. Where nothing is kept, what is in the context stays there.
+    ``messages`` and ``continue_last`` as in Generate. With ``evaluate`` the rest of the chat is evaluated, as for an
+    answer; without, where nothing is kept, what is in the context stays there.
     """
 
     request_id: int
@@ -93,6 +99,7 @@ class RestoreChat(Command):
     messages: tuple[Message, ...]
     policy: PolicySettings = PolicySettings()
     continue_last: bool = False
+    evaluate: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,15 +189,17 @@ class Event:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready, with the event's name under "event"."""
-        plain = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
-        return {"event": type(self).__name__, **plain}
+        return {"event": type(self).__name__, **_plain(self)}
 
 
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, StrEnum):
+    if isinstance(value, StrEnum | Sentence):
         return str(value)
+    if isinstance(value, StrEnum | Sentence):
+        return str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {"message" if name == "sentence" else name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
     return value
@@ -241,11 +250,11 @@ class ModelUnloaded(Event):
 
 
 @dataclass(frozen=True)
-class Notice(Event):
+class Notice(Said, Event):
     """A sentence the person should read once; ``detail`` for the log."""
 
     code: NoticeCode
-    message: str
+    sentence: Sentence
     detail: str = ""
 
 
@@ -280,9 +289,13 @@ class ChatTiersChanged(Event):
 
 @dataclass(frozen=True)
 class ChatRestored(Event):
-    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now."""
+    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now.
+
+    ``stats``: what it cost where something was evaluated.
+    """
 
     request_id: int
+    stats: GenerationStats | None = None
 
 
 @dataclass(frozen=True)
@@ -301,19 +314,16 @@ class TokensCounted(Event):
 
 @dataclass(frozen=True)
 class MemoryPlanned(Event):
-    request_id: int
     plan: MemoryPlan
 
 
 @dataclass(frozen=True)
 class FitFound(Event):
-    request_id: int
     fit: Fit
 
 
 @dataclass(frozen=True)
 class SettingsChosen(Event):
-    request_id: int
     choice: Choice
 
 
@@ -336,13 +346,21 @@ class Finished(Event):
 
 
 @dataclass(frozen=True)
-class Failed(Event):
+class Failed(Said, Event):
     """A request could not be done; the engine lives on. ``request_id`` None: nothing in particular was asked."""
 
     request_id: int | None
     code: ErrorCode
-    message: str
+    sentence: Sentence
     detail: str = ""
+
+
+@dataclass(frozen=True)
+class Superseded(Event):
+    """A PlanQuestion was not answered: its asker asked another one, or wants no answer any more."""
+
+
+PlanAnswer = MemoryPlanned | FitFound | SettingsChosen | Failed | Superseded
 
 
 class LossOutcome(StrEnum):
@@ -353,7 +371,7 @@ class LossOutcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class EngineLost(Event):
+class EngineLost(Said, Event):
     """The process died. ``exit_code`` as multiprocessing says it (negative: the signal); made by the client.
 
     ``request_ids``: what was under way and will not be answered otherwise. ``reload_id``: the load that the client asks
@@ -363,7 +381,7 @@ class EngineLost(Event):
     exit_code: int | None
     outcome: LossOutcome
     code: ErrorCode
-    message: str
+    sentence: Sentence
     log_tail: str
     request_ids: tuple[int, ...]
     reload_id: int | None = None

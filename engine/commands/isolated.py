@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from dataclasses import replace
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.client import deadlines
 from engine.client.log_tail import read_log_tail
+from engine.client.machine import Machine
 from engine.client.recovery import NOT_READY
 from engine.commands.scratch import scratch_folder
 from engine.native.importing import loading_library
 from engine.worker.entry import prepare_process
 
-TRIES = 3
-"""The best CPU code, the next one, and that without repacked weights."""
+CRASHED = say("llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V.")
 
 _Result = TypeVar("_Result")
 
@@ -30,46 +29,35 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
     All of it must pickle, and importing ``measure`` must not import llama.cpp, which comes after what it prints into.
     Raises the EngineError that ``measure`` raises, ENGINE_CRASHED or ENGINE_START_FAILED.
     """
+    context, machine = multiprocessing.get_context("spawn"), Machine()
     with scratch_folder() as folder:
-        options = EngineOptions(log_path=str(folder / "engine.log"))
-        for _attempt in range(TRIES):
-            ours, theirs = multiprocessing.get_context("spawn").Pipe(duplex=False)
-            process = multiprocessing.get_context("spawn").Process(
-                target=_measure, args=(theirs, options, measure, arguments), daemon=True
-            )
+        log_path = folder / "engine.log"
+        while True:
+            code = machine.code
+            ours, theirs = context.Pipe(duplex=False)
+            options = code.applied(EngineOptions(log_path=str(log_path)))
+            process = context.Process(target=_measure, args=(theirs, options, measure, arguments), daemon=True)
             process.start()
             theirs.close()
-            variant = ""
+            # Which CPU code it runs on and which there is, then the result; or an error instead.
+            said: list[Any] = []
             try:
                 if not ours.poll(deadlines.START_TIMEOUT_S):
                     process.kill()
                     process.join(deadlines.CLOSE_TIMEOUT_S)
-                    raise EngineError(ErrorCode.ENGINE_START_FAILED, NOT_READY, read_log_tail(Path(options.log_path)))
-                first = ours.recv()
-                if not isinstance(first, EngineError):
-                    variant = first
-                    first = ours.recv()
-                result = first
-            except EOFError:
+                    raise EngineError(ErrorCode.ENGINE_START_FAILED, NOT_READY, read_log_tail(log_path))
+                while True:
+                    said.append(ours.recv())
+            except (EOFError, OSError):
                 process.join()
-                is_last_code = variant in ("", "built in") or variant in options.excluded_cpu_variants
-                options = (
-                    replace(options, without_extra_bufts=True)
-                    if is_last_code
-                    else replace(options, excluded_cpu_variants=(*options.excluded_cpu_variants, variant))
-                )
-                continue
             finally:
                 ours.close()
-            process.join()
-            if isinstance(result, EngineError):
-                raise result
-            return result  # type: ignore[no-any-return]
-        raise EngineError(
-            ErrorCode.ENGINE_CRASHED,
-            "llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V.",
-            read_log_tail(Path(options.log_path)),
-        )
+            if said and isinstance(said[-1], EngineError):
+                raise said[-1]
+            if len(said) > 1:
+                return said[1]  # type: ignore[no-any-return]
+            if not (said and machine.try_other_code(code, process.exitcode, *said[0])):
+                raise EngineError(ErrorCode.ENGINE_CRASHED, CRASHED, read_log_tail(log_path))
 
 
 def _measure(pipe: Connection, options: EngineOptions, measure: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -80,8 +68,8 @@ def _measure(pipe: Connection, options: EngineOptions, measure: Callable[..., An
             from engine.native.log import NativeLog
 
             log = NativeLog()
-            variant = Ggml().load_backends(excluded_cpu_variants=options.excluded_cpu_variants).cpu_variant
-        pipe.send(variant)
+            backends = Ggml().load_backends(excluded_cpu_variants=options.excluded_cpu_variants)
+        pipe.send((backends.cpu_variant, backends.cpu_variants))
         pipe.send(measure(log, options, *arguments))
     except EngineError as error:
         pipe.send(error)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from engine.api.errors import EngineError
 from engine.api.messages import Device, DeviceMemory, Notice
-from engine.api.options import EngineOptions
 from engine.api.plan import Choice, DevicePlan, Fit, MemoryPlan
 from engine.api.settings import FlashAttention, GpuLayers, LoadSettings, PolicySettings
 from engine.cache import window
@@ -29,6 +28,8 @@ from engine.plan import autofit, fitting, ram
 from engine.plan.check import check_load, types_must_match
 from engine.plan.refusals import refusals
 
+FILES_KEPT = 2
+"""One that a person changes settings of, and one of the many that are looked at beside it."""
 MODELS_KEPT = 3
 """Models without memory kept for the next question; each holds its vocabulary, some tens of megabytes."""
 
@@ -67,7 +68,7 @@ class MemoryMeter:
         self._ggml = library
         self._log = log
         self._without_extra_bufts = without_extra_bufts
-        self._files: dict[_FileState, ModelFile] = {}
+        self._files: collections.OrderedDict[_FileState, ModelFile] = collections.OrderedDict()
         self._models: collections.OrderedDict[tuple[object, ...], _ModelWithoutMemory] = collections.OrderedDict()
 
     def plan(
@@ -240,9 +241,18 @@ class MemoryMeter:
             info = read_model_info(path)
             require_chat_model(info)
             tensors = tuple(tensor for _, header in read_shards(path) for tensor in header.tensors)
-            self.close()
-            self._files = {state: ModelFile(info, tensors)}
+            for other in [one for one in self._files if one.path == path]:
+                self._forget(other)
+            self._files[state] = ModelFile(info, tensors)
+            while len(self._files) > FILES_KEPT:
+                self._forget(next(iter(self._files)))
+        self._files.move_to_end(state)
         return self._files[state]
+
+    def _forget(self, state: _FileState) -> None:
+        file = self._files.pop(state)
+        for key in [one for one in self._models if one[0] == file.info.path]:
+            self._models.pop(key).native.close()
 
     def _model(self, file: ModelFile, settings: LoadSettings) -> _ModelWithoutMemory:
         key = (
@@ -261,19 +271,6 @@ class MemoryMeter:
         while len(self._models) > MODELS_KEPT:
             self._models.popitem(last=False)[1].native.close()
         return model
-
-
-def open_meter(options: EngineOptions) -> MemoryMeter:
-    """A meter on this process's llama.cpp, with the back ends and RPC workers of the options.
-
-    A worker that can't be reached is left out, as the engine leaves it out. Raises EngineError(BACKEND_MISSING).
-    """
-    log, library = NativeLog(write_to=None), Ggml()
-    library.load_backends(excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu)
-    for endpoint in options.rpc_servers:
-        with contextlib.suppress(EngineError):
-            library.add_rpc_server(endpoint)
-    return MemoryMeter(library, log, without_extra_bufts=options.without_extra_bufts)
 
 
 def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) -> tuple[Device, ...]:

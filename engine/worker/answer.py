@@ -5,45 +5,25 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.api.messages import (
-    CacheChanged,
-    Event,
-    Finished,
-    FinishReason,
-    Generate,
-    GenerationStats,
-    Notice,
-    NoticeCode,
-    PrefillProgress,
-    TextGenerated,
-    TextKind,
-)
+from engine.api.chat import Prompt
+from engine.api.messages import Event, Finished, FinishReason, Generate, GenerationStats, TextGenerated, TextKind
 from engine.api.settings import SEED_MAX, checked
-from engine.cache.manager import AppendResult, Feed, RecomputeReason
+from engine.cache.manager import AppendResult
 from engine.native.sampler import Sampler
-from engine.text.look import Interrupted, looking
+from engine.text.look import Interrupted
 from engine.text.stream import AnswerStream, Part, PartKind
+from engine.worker.reading import Reading, rate_of
 
 if TYPE_CHECKING:
     from engine.worker.loaded_model import LoadedModel
 
 RATE_PERIOD_S = 0.5
 """How fast an answer is written is measured over so long: single tokens come unevenly."""
-USAGE_PERIOD_S = 0.05
-"""At most twenty usage events a second."""
-MEASURABLE_TOKENS = 32
-"""The speed of reading fewer tokens than this says nothing about a longer prompt."""
-RECOMPUTE_NOTICE_TOKENS = 64
-"""Evaluating fewer tokens again than this is not worth a word."""
 
 _TEXT_KINDS = {PartKind.ANSWER: TextKind.ANSWER, PartKind.REASONING: TextKind.REASONING}
-_RECOMPUTE_SENTENCES = {
-    RecomputeReason.NO_CHECKPOINT: "This model can't go back to the change alone, so {n} tokens are read again.",
-    RecomputeReason.EVICTED_BEFORE_CHANGE: "What stands before the change had left, so {n} tokens are read again.",
-    RecomputeReason.CACHE_FULL: "The cache was full: the oldest turns were dropped and {n} tokens are read again.",
-}
 
 
 class Answer:
@@ -67,7 +47,7 @@ class Answer:
         self._seed = self._sampling.seed if self._sampling.seed is not None else secrets.randbelow(SEED_MAX + 1)
         self._ids: list[int] = []
         self._text: dict[TextKind, list[str]] = {kind: [] for kind in TextKind}
-        self._next_usage = 0.0
+        self._reading = Reading(loaded, request, emit, is_cancelled)
         self._rate_since: tuple[int, float] | None = None
         self._rate_now: float | None = None
         self._first_token_at: float | None = None
@@ -76,59 +56,26 @@ class Answer:
         """Feed the chat and generate; raises EngineError."""
         started = time.perf_counter()
         request_id = self._request.request_id
-        look = looking(self._is_cancelled)
+        reading = self._reading
         try:
-            look()
-            prompt = self._loaded.prompt(self._request.messages, continue_last=self._request.continue_last, look=look)
+            prompt = reading.read()
         except Interrupted:
             # Stopped while it waited or became tokens: the cache stays as it is.
             nothing = GenerationStats.nothing(self._seed)
             self._emit(Finished(request_id, FinishReason.CANCELLED, nothing, "", "", ()))
             return
-        policy = checked(self._request.policy)
-        self._loaded.active.make_ready(self._request.chat_id, prompt.tokens, self._is_cancelled)
-        feed = self._manager.begin(prompt, policy)
-        n_saved = min(feed.n_reused, self._manager.sequence.n_cached)
-        self._loaded.active.take(self._request.chat_id)
-        self._emit(PrefillProgress(request_id, feed.n_prompt - feed.n_fed, feed.n_prompt, feed.n_reused))
-        for notice in self._loaded.untold(prompt):
-            self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
-        self._tell_recompute(feed)
-        feed_started = time.perf_counter()
-        n_done = 0
-        for n_done in self._manager.feed(self._is_cancelled):
-            n_in_cache = feed.n_prompt - feed.n_fed + n_done
-            self._emit(PrefillProgress(request_id, n_in_cache, feed.n_prompt, feed.n_reused))
-            self._tell_usage(feed)
-        self._loaded.context.synchronize()
-        fed = time.perf_counter()
         self._when_fed()
         reason = FinishReason.CANCELLED
+        answer_started = time.perf_counter()
         if self._manager.is_fed and not self._is_cancelled():
-            reason = self._generate(prompt.reasoning_opened, prompt.tokens, feed)
+            reason = self._generate(prompt)
         ended = time.perf_counter()
-        self._tell_usage(feed, now=True)
-        counts = self._manager.counts
-        # Who stopped it while the prompt was read had no more read than that.
-        n_fed = feed.n_fed if self._manager.is_fed else n_done
-        prefill_tps = _rate(n_fed, fed - feed_started)
-        if n_fed >= MEASURABLE_TOKENS:
-            self._loaded.read_tps = prefill_tps
-        read_tps = self._loaded.read_tps
-        stats = GenerationStats(
-            n_prompt=feed.n_prompt,
-            n_reused=feed.n_reused,
-            n_skipped=feed.n_skipped,
-            n_fed=n_fed,
+        reading.tell_usage(now=True)
+        stats = replace(
+            reading.stats(self._seed),
             n_generated=len(self._ids),
-            n_evicted=counts.n_evicted,
-            n_recomputed=counts.n_recomputed,
-            prefill_tps=prefill_tps,
-            decode_tps=_rate(len(self._ids), ended - fed),
+            decode_tps=rate_of(len(self._ids), ended - answer_started),
             ttft_ms=None if self._first_token_at is None else 1000 * (self._first_token_at - started),
-            seed=self._seed,
-            read_tps=read_tps,
-            reuse_saved_ms=1000 * n_saved / read_tps if read_tps else None,
         )
         is_whole = reason is not FinishReason.STOP_STRING
         self._emit(
@@ -142,19 +89,19 @@ class Answer:
             )
         )
 
-    def _generate(self, reasoning_opened: bool, prompt_tokens: tuple[int, ...], feed: Feed) -> FinishReason:
+    def _generate(self, prompt: Prompt) -> FinishReason:
         vocabulary = self._loaded.model.vocabulary
         stops = (*self._request.stop, *self._loaded.template.stop_strings)
-        stream = AnswerStream(vocabulary, stop_strings=stops, reasoning_opened=reasoning_opened)
-        sampler = Sampler(self._sampling, self._seed, n_vocab=self._loaded.context.n_vocab, recent_tokens=prompt_tokens)
+        stream = AnswerStream(vocabulary, stop_strings=stops, reasoning_opened=prompt.reasoning_opened)
+        sampler = Sampler(self._sampling, self._seed, n_vocab=self._loaded.context.n_vocab, recent_tokens=prompt.tokens)
         try:
-            reason = self._sample(sampler, stream, feed)
+            reason = self._sample(sampler, stream)
         finally:
             sampler.close()
         self._tell(stream.finish())
         return reason
 
-    def _sample(self, sampler: Sampler, stream: AnswerStream, feed: Feed) -> FinishReason:
+    def _sample(self, sampler: Sampler, stream: AnswerStream) -> FinishReason:
         context, manager, sampling = self._loaded.context, self._manager, self._sampling
         vocabulary = self._loaded.model.vocabulary
         while True:
@@ -176,7 +123,7 @@ class Answer:
                 return FinishReason.CACHE_FULL
             if result is AppendResult.INTERRUPTED:
                 return FinishReason.CANCELLED
-            self._tell_usage(feed)
+            self._reading.tell_usage(self._current_rate)
 
     def _tell(self, parts: list[Part]) -> None:
         for part in parts:
@@ -184,17 +131,6 @@ class Answer:
             if kind is not None:
                 self._text[kind].append(part.text)
                 self._emit(TextGenerated(self._request.request_id, kind, part.text))
-
-    def _tell_recompute(self, feed: Feed) -> None:
-        if feed.reason is not None and feed.n_recomputed >= RECOMPUTE_NOTICE_TOKENS:
-            self._emit(Notice(NoticeCode.CACHE, _RECOMPUTE_SENTENCES[feed.reason].format(n=feed.n_recomputed)))
-
-    def _tell_usage(self, feed: Feed, *, now: bool = False) -> None:
-        clock = time.monotonic()
-        if now or clock >= self._next_usage:
-            self._next_usage = clock + USAGE_PERIOD_S
-            rate = None if now else self._current_rate()
-            self._emit(CacheChanged(self._loaded.usage(self._request.chat_id, feed.n_reused, rate)))
 
     def _current_rate(self) -> float | None:
         """Tokens a second over the last moments; None before there are enough."""
@@ -206,10 +142,6 @@ class Answer:
             self._rate_since = (n_tokens, now)
             return None
         if now - since[1] >= RATE_PERIOD_S:
-            self._rate_now = _rate(n_tokens - since[0], now - since[1])
+            self._rate_now = rate_of(n_tokens - since[0], now - since[1])
             self._rate_since = (n_tokens, now)
         return self._rate_now
-
-
-def _rate(n_tokens: int, seconds: float) -> float:
-    return n_tokens / seconds if n_tokens and seconds > 0 else 0.0

@@ -15,6 +15,7 @@ from engine.api.messages import (
     FitFound,
     MemoryPlanned,
     PlanMemory,
+    PlanQuestion,
     SettingsChosen,
 )
 from engine.api.options import EngineOptions
@@ -36,20 +37,26 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
 
     def carry_out(question: Command) -> None:
         nonlocal meter
-        assert isinstance(question, PlanMemory)
+        assert isinstance(question, PlanQuestion)
         if meter is None:
             # Not before prepare_process: this is what imports llama.cpp. Its failure is this question's answer.
             with loading_library():
-                from engine.native.meter import open_meter
+                from engine.native.log import NativeLog
+                from engine.native.meter import MemoryMeter
+                from engine.worker.library import open_library
 
-                meter = open_meter(options)
+                log = NativeLog(write_to=None)
+                library = open_library(options)
+                meter = MemoryMeter(library.ggml, log, without_extra_bufts=options.without_extra_bufts)
+            emit(library.ready)
         asked = Path(question.path), question.settings, question.given_back
-        if isinstance(question, FindFit):
-            emit(FitFound(question.request_id, meter.find_fit(*asked)))
-        elif isinstance(question, ChooseSettings):
-            emit(SettingsChosen(question.request_id, meter.choose(*asked)))
-        else:
-            emit(MemoryPlanned(question.request_id, meter.plan(*asked, question.policy)))
+        match question:
+            case PlanMemory():
+                emit(MemoryPlanned(meter.plan(*asked, question.policy)))
+            case FindFit():
+                emit(FitFound(meter.find_fit(*asked)))
+            case ChooseSettings():
+                emit(SettingsChosen(meter.choose(*asked)))
 
     with contextlib.suppress(EOFError, OSError):
         while pipe.poll(idle_s):

@@ -12,12 +12,14 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.look.i18n import Languages
 from app.process.logs import close_logs
 from app.process.options import Options
 from app.program import Program
 from app.store.preferences import Preferences, PreferencesStore
 from tests.app.fake_engine import FakeEngine
 from tests.app.fake_planner import FakePlanner
+from tools import translations
 
 
 @dataclass
@@ -93,13 +95,29 @@ def start_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Sta
     close_logs()
 
 
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the compiled translations."""
+    folder = tmp_path_factory.mktemp("translations")
+    translations.build(folder)
+    return folder
+
+
+@pytest.fixture
+def languages(qapp: QApplication, compiled: Path) -> Iterator[Languages]:
+    languages = Languages(compiled)
+    yield languages
+    languages.choose("en")
+    QLocale.setDefault(QLocale.c())
+
+
 @pytest.fixture
 def planners(monkeypatch):
     """Every planner that a window made."""
     made: list[FakePlanner] = []
 
-    def make(post, options):
-        made.append(FakePlanner(post))
+    def make(options, machine):
+        made.append(FakePlanner())
         return made[-1]
 
     monkeypatch.setattr("app.program.Planner", make)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine.api.errors import ErrorCode
 from engine.api.messages import (
@@ -38,6 +39,7 @@ from engine.api.messages import (
     TextKind,
     TokensCounted,
 )
+from engine.api.sentences import Sentence
 
 N_CELLS = 4096
 ROOM = 4000
@@ -134,6 +136,7 @@ class FakeEngine:
         self.is_running = False
         self._ids = itertools.count(1)
         self._open: list[Generate] = []
+        self._reading: set[int] = set()
 
     def next_request_id(self) -> int:
         return next(self._ids)
@@ -152,9 +155,12 @@ class FakeEngine:
             self._open.append(command)
             if not self.answers_by_hand:
                 self._answer(command)
-        elif isinstance(command, RestoreChat) and not self.answers_by_hand:
-            self.post(CacheChanged(usage(command.chat_id)))
-            self.post(ChatRestored(command.request_id))
+        elif isinstance(command, RestoreChat):
+            if command.evaluate:
+                self._reading.add(command.request_id)
+            if not self.answers_by_hand:
+                self.post(CacheChanged(usage(command.chat_id)))
+                self.restored(command.request_id)
         elif isinstance(command, CountTokens):
             n_draft = len(command.draft.split())
             self.post(TokensCounted(command.request_id, n_draft, n_draft, ROOM))
@@ -163,6 +169,8 @@ class FakeEngine:
                 self.post(LoadCancelled(command.request_id))
             for request in [one for one in self._open if one.request_id == command.request_id]:
                 self.finish(request, reason=FinishReason.CANCELLED)
+            if command.request_id in self._reading:
+                self.restored(command.request_id)
 
     def unload(self) -> None:
         self.post(ModelUnloaded())
@@ -193,15 +201,22 @@ class FakeEngine:
         self._open = [one for one in self._open if one is not request]
         self.post(Finished(request.request_id, reason, stats(), text, "", tuple(range(len(text.split())))))
 
+    def restored(self, request_id: int) -> None:
+        """A chat is in the context, and was read for it if that was wanted."""
+        is_read = request_id in self._reading
+        self._reading.discard(request_id)
+        self.post(ChatRestored(request_id, replace(stats(0), decode_tps=0.0, ttft_ms=None) if is_read else None))
+
     def die(
         self, *request_ids: int, outcome: LossOutcome = LossOutcome.RESTARTED, is_up_again: bool = True
     ) -> int | None:
         """The process ended; with RESTARTED a new one is up at once, and is asked for the model under this id."""
         code = ErrorCode.ENGINE_CRASHED
-        message = "The engine crashed while it was working (SIGSEGV). Your text is safe; try again."
+        sentence = Sentence("The engine crashed while it was working (SIGSEGV). Your text is safe; try again.")
         self._open = []
+        self._reading.clear()
         reload_id = self.next_request_id() if outcome is LossOutcome.RESTARTED else None
-        self.post(EngineLost(-11, outcome, code, message, "ggml: the last line of the log", request_ids, reload_id))
+        self.post(EngineLost(-11, outcome, code, sentence, "ggml: the last line of the log", request_ids, reload_id))
         if outcome is LossOutcome.RESTARTED and is_up_again:
             self.post(READY)
         return reload_id

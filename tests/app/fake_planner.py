@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from engine.api.errors import ErrorCode
-from engine.api.messages import Event, Failed, FindFit, FitFound, MemoryPlanned, PlanMemory
+from engine.api.messages import Failed, FindFit, FitFound, MemoryPlanned, PlanAnswer, PlanQuestion
 from engine.api.plan import DevicePlan, Fit, MemoryPlan, PlanWarning, PlanWarningCode, Proposal, Refusal
+from engine.api.sentences import Bytes, say
 from engine.api.settings import CacheType, FlashAttention, LoadSettings
+from engine.client.plan_queue import OnAnswer, PlanQueue
 
 MIB = 2**20
 FREE = 430 * MIB
@@ -16,8 +17,12 @@ WEIGHTS, COMPUTE = 100 * MIB, 50 * MIB
 TOKEN_BYTES = {CacheType.F16: 16_384, CacheType.Q8_0: 8_704, CacheType.Q4_0: 4_608}
 """Of K, and the same of V."""
 LARGEST_F16 = 8000
-WARNING = "Without flash attention the compute buffers grow with the context window: they take 50.0 MiB."
-NEEDS_FLASH = "V in q8_0 needs flash attention: set flash attention to auto or on, or use f16 for V."
+WARNING = say(
+    "Without flash attention the compute buffers grow with the context window: they take {0}.", Bytes(COMPUTE)
+)
+NEEDS_FLASH = say(
+    "V in {0} needs flash attention: set flash attention to auto or on, or use f16 for V.", CacheType.Q8_0
+)
 
 
 def plan(settings: LoadSettings, free_bytes: int = FREE) -> MemoryPlan:
@@ -38,36 +43,55 @@ def plan(settings: LoadSettings, free_bytes: int = FREE) -> MemoryPlan:
 
 
 class FakePlanner:
-    """Answers at once, or with ``answers_by_hand`` when the test says so."""
+    """Its process is the test: it answers at once, or with ``answers_by_hand`` when the test says so.
 
-    def __init__(self, post: Callable[[Event], None], *, answers_by_hand: bool = False) -> None:
-        self.post = post
+    ``asked`` are the questions that came to the process, in order; ``askers`` all who asked.
+    """
+
+    def __init__(self, *, answers_by_hand: bool = False) -> None:
         self.answers_by_hand = answers_by_hand
-        self.asked: list[PlanMemory] = []
+        self.asked: list[PlanQuestion] = []
+        self.askers: list[str] = []
         self.is_closed = False
         self.types_match = False
+        self._questions = PlanQueue()
 
-    def ask(self, question: PlanMemory) -> None:
-        self.asked.append(question)
+    def ask(self, asker: str, question: PlanQuestion, on_answer: OnAnswer, *, is_urgent: bool = False) -> None:
+        self.askers.append(asker)
+        self._questions.put(asker, question, on_answer, is_urgent=is_urgent)
+        self._take()
         if not self.answers_by_hand:
-            self.answer(question)
+            self.answer_all()
 
-    def answer(self, question: PlanMemory) -> None:
-        settings = question.settings
-        if settings.type_v.is_quantized and settings.flash_attn is FlashAttention.OFF:
-            if isinstance(question, FindFit):
-                mended = replace(settings, flash_attn=FlashAttention.AUTO)
-                self.post(FitFound(question.request_id, Fit(LARGEST_F16, (Proposal(mended, plan(mended)),))))
-            else:
-                self.post(Failed(question.request_id, ErrorCode.SETTING_INVALID, NEEDS_FLASH))
-            return
-        found = plan(settings)
-        if not isinstance(question, FindFit):
-            self.post(MemoryPlanned(question.request_id, replace(found, types_must_match=self.types_match)))
-            return
-        smaller = replace(settings, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0)
-        proposals = () if found.fits else (Proposal(smaller, plan(smaller)),)
-        self.post(FitFound(question.request_id, Fit(LARGEST_F16, proposals)))
+    def forget(self, asker: str) -> None:
+        self._questions.forget(asker)
 
     def close(self) -> None:
         self.is_closed = True
+
+    def answer(self) -> None:
+        """Answer what the process is working on; it takes the next question."""
+        assert self._questions.asked is not None
+        self._questions.answer(self.answer_to(self._questions.asked))
+        self._take()
+
+    def answer_all(self) -> None:
+        while self._questions.asked is not None:
+            self.answer()
+
+    def _take(self) -> None:
+        if self._questions.is_waiting:
+            self.asked.append(self._questions.take())
+
+    def answer_to(self, question: PlanQuestion) -> PlanAnswer:
+        settings = question.settings
+        if settings.type_v.is_quantized and settings.flash_attn is FlashAttention.OFF:
+            if not isinstance(question, FindFit):
+                return Failed(None, ErrorCode.SETTING_INVALID, NEEDS_FLASH)
+            mended = replace(settings, flash_attn=FlashAttention.AUTO)
+            return FitFound(Fit(LARGEST_F16, (Proposal(mended, plan(mended)),)))
+        found = plan(settings)
+        if not isinstance(question, FindFit):
+            return MemoryPlanned(replace(found, types_must_match=self.types_match))
+        smaller = replace(settings, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0)
+        return FitFound(Fit(LARGEST_F16, () if found.fits else (Proposal(smaller, plan(smaller)),)))

@@ -16,7 +16,9 @@ from engine.api.options import EngineOptions
 from engine.api.settings import CacheType, LoadSettings
 from engine.client.planner import Planner
 from engine.models.starter import starter_path
-from engine.native.meter import open_meter
+from engine.native.log import NativeLog
+from engine.native.meter import MemoryMeter
+from engine.worker.library import open_library
 from tests.engine.client.listener import Listener
 
 pytestmark = pytest.mark.bench
@@ -42,11 +44,11 @@ def report(name: str, first: float, milliseconds: list[float]) -> str:
 
 def test_planner_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     heard = Listener()
-    planner = Planner(heard.hear, EngineOptions(log_path=str(tmp_path / "engine.log")))
+    planner = Planner(EngineOptions(log_path=str(tmp_path / "engine.log")))
     times = []
-    for request_id, settings in enumerate(questions()):
+    for settings in questions():
         start = perf_counter()
-        planner.ask(PlanMemory(request_id, str(starter_path()), settings))
+        planner.ask("bench", PlanMemory(str(starter_path()), settings), heard.hear)
         heard.wait(MemoryPlanned)
         times.append(1000 * (perf_counter() - start))
     planner.close()
@@ -55,7 +57,8 @@ def test_planner_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_meter_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    meter = open_meter(EngineOptions(log_path=str(tmp_path / "engine.log")))
+    log = NativeLog(write_to=None)
+    meter = MemoryMeter(open_library(EngineOptions(log_path=str(tmp_path / "engine.log"))).ggml, log)
     times = []
     for settings in questions():
         start = perf_counter()

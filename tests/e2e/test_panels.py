@@ -17,7 +17,7 @@ from app.program import Program
 from app.store.preferences import Preferences, PreferencesStore
 from app.store.setup import Setup
 from app.widgets.elided_label import ElidedLabel
-from engine.api.messages import Finished, ModelLoaded
+from engine.api.messages import ChatRestored, Finished, ModelLoaded
 from engine.api.settings import CacheType, LoadSettings, Policy, PolicySettings, SamplingSettings
 
 pytestmark = [
@@ -86,7 +86,7 @@ def test_the_cells_on_screen_are_those_of_the_engine_also_after_evictions(open_p
 def test_what_the_preview_says_is_what_a_reload_takes_and_the_chat_goes_on(open_program, qtbot):
     program = open_program(PolicySettings(policy=Policy.STOP))
     wait_until_ready(qtbot, program)
-    panel = program.steering.settings_panel
+    panel = program.settings_panel
     program.panel.show_page("settings")
     panel.form.field("n_ctx").take(512)
     panel.form.field("type_k").take(CacheType.Q8_0)
@@ -114,16 +114,17 @@ def test_a_reload_puts_the_chat_back_and_the_next_message_costs_only_itself(open
     qtbot.waitUntil(lambda: program.session.status.is_busy)
     wait_until_ready(qtbot, program)
     n_before = program.cache_panel.facts.usage.n_used
-    program.steering.settings_panel.form.field("type_k").take(CacheType.Q8_0)
+    program.settings_panel.form.field("type_k").take(CacheType.Q8_0)
     heard: list[type] = []
     program.session.event_received.connect(lambda event: heard.append(type(event)))
     program.window.findChild(QPushButton, "applyButton").click()
     # It may be read before anybody looks whether it is being read.
     qtbot.waitUntil(
-        lambda: [kind for kind in heard if kind in (ModelLoaded, Finished)] == [ModelLoaded, Finished],
+        lambda: [kind for kind in heard if kind in (ModelLoaded, ChatRestored)] == [ModelLoaded, ChatRestored],
         timeout=PATIENCE_MS,
     )
     wait_until_ready(qtbot, program)
+    assert Finished not in heard, "nothing is answered"
     assert program.cache_panel.facts.model.type_k is CacheType.Q8_0
     n_read = program.cache_panel.facts.usage.n_used
     # The last token that was sampled has a cell once something follows it.

@@ -17,6 +17,8 @@ from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import Device, DeviceMemory
 from engine.api.plan import DevicePlan, MemoryPlan, PlanWarningCode
 from engine.api.settings import N_CTX_MAX, FlashAttention, LoadSettings, PolicySettings
+from engine.models.shards import read_shards
+from engine.native import meter as meter_module
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter, fits_with_margin, free_devices, most_that_fits
@@ -88,6 +90,18 @@ def test_a_file_that_changed_is_read_again(meter: MemoryMeter, tiny_model: Calla
     with pytest.raises(EngineError) as caught:
         meter.plan(path, SETTINGS)
     assert caught.value.code is ErrorCode.MODEL_NOT_FOUND
+
+
+def test_a_file_is_read_once_whatever_is_asked_about_others_meanwhile(
+    meter: MemoryMeter, tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr(meter_module, "read_shards", lambda path: read.append(path) or read_shards(path))
+    slider, *others = [tiny_model(n_ctx_train=n) for n in (320, 384, 448, 576)]
+    for other in others:
+        meter.plan(slider, SETTINGS)
+        meter.plan(other, SETTINGS)
+    assert read == [slider, *others]
 
 
 def test_a_context_that_no_machine_has_room_for_is_not_tried(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
-from PySide6.QtCore import QTimer
 
-from app.link.bridge import EngineBridge
-from app.link.what_if import WhatIf
+from app.link.plan_service import PlanService
+from app.link.what_if import FIT, WhatIf
 from app.store.setup import Setup
-from engine.api.messages import FindFit, PlanMemory
-from engine.api.settings import LoadSettings
+from engine.api.messages import ChooseSettings, FindFit, PlanMemory
+from engine.api.settings import CacheType, FlashAttention, LoadSettings
 from tests.app.fake_planner import LARGEST_F16, FakePlanner
 
 
@@ -26,10 +23,13 @@ class Heard:
 
 
 @pytest.fixture
-def made(qapp):
-    bridge = EngineBridge()
-    planner = FakePlanner(bridge.post, answers_by_hand=True)
-    what_if = WhatIf(planner, bridge, itertools.count(1, 10), pause_ms=0)
+def planner(qapp):
+    return FakePlanner(answers_by_hand=True)
+
+
+@pytest.fixture
+def made(planner):
+    what_if = WhatIf(PlanService(planner), pause_ms=0)
     return what_if, planner, Heard(what_if)
 
 
@@ -38,105 +38,100 @@ def ask(what_if: WhatIf, *contexts: int) -> None:
         what_if.ask("m.gguf", Setup(LoadSettings(n_ctx=n_ctx)), ())
 
 
+def asked(planner: FakePlanner) -> list[tuple[type, int | None]]:
+    return [(type(question), question.settings.n_ctx) for question in planner.asked]
+
+
 def test_answers_in_order_follow_the_slider(made, qtbot):
     what_if, planner, heard = made
     ask(what_if, 256, 512, 1024)
-    planner.answer(planner.asked[0])
+    planner.answer()
     qtbot.waitUntil(lambda: heard.plans == [256])
     assert what_if.is_waiting
-    planner.answer(planner.asked[2])
+    planner.answer()
     qtbot.waitUntil(lambda: heard.plans == [256, 1024])
     assert not what_if.is_waiting
-
-
-def test_an_answer_to_an_older_question_never_replaces_a_newer_one(made, qtbot):
-    what_if, planner, heard = made
-    ask(what_if, 256, 512)
-    planner.answer(planner.asked[1])
-    planner.answer(planner.asked[0])
-    ask(what_if, 768)
-    planner.answer(planner.asked[-1])
-    qtbot.waitUntil(lambda: heard.plans[-1:] == [768])
-    assert heard.plans == [512, 768]
+    assert (PlanMemory, 512) not in asked(planner), "it was out of date before the planner came to it"
 
 
 def test_what_fits_is_looked_for_once_the_changes_pause(made, qtbot):
     what_if, planner, heard = made
+    planner.answers_by_hand = False
     ask(what_if, 256, 512, 1024)
-    planner.answer(planner.asked[-1])
-    qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
-    assert planner.asked[-1].settings == LoadSettings(n_ctx=1024)
-    assert sum(isinstance(question, FindFit) for question in planner.asked) == 1
-    planner.answer(planner.asked[-1])
     qtbot.waitUntil(lambda: heard.fits == [LARGEST_F16])
+    assert asked(planner) == [(PlanMemory, 256), (PlanMemory, 512), (PlanMemory, 1024), (FindFit, 1024)]
 
 
-def test_what_fits_waits_for_the_plan_which_it_would_push_aside(made, qtbot):
-    what_if, planner, heard = made
-    ask(what_if, 256)
-    with qtbot.waitSignal(what_if.findChild(QTimer).timeout):
-        pass
-    assert [type(question) for question in planner.asked] == [PlanMemory]
-    planner.answer(planner.asked[0])
-    qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
-    assert heard.plans == [256]
+def test_what_fits_comes_after_the_plan_however_long_that_takes(made, qtbot):
+    what_if, planner, _heard = made
+    told = []
+    what_if.planned.connect(lambda plan: told.append("plan"))
+    what_if.fit_found.connect(lambda fit: told.append("fit"))
+    with qtbot.waitSignal(what_if.slow):
+        ask(what_if, 256)
+    assert asked(planner) == [(PlanMemory, 256)]
+    planner.answer_all()
+    qtbot.waitUntil(lambda: told == ["plan", "fit"])
 
 
 def test_a_fit_for_older_settings_is_dropped(made, qtbot):
     what_if, planner, heard = made
     ask(what_if, 256)
-    planner.answer(planner.asked[0])
-    qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
-    old = planner.asked[-1]
+    planner.answer()
+    qtbot.waitUntil(lambda: asked(planner)[-1] == (FindFit, 256))
     ask(what_if, 512)
-    planner.answer(old)
-    planner.answer(planner.asked[-1])
+    planner.answer_all()
     qtbot.waitUntil(lambda: heard.plans == [256, 512])
     assert heard.fits == []
+
+
+def test_settings_that_can_not_be_loaded_are_told_with_what_would(made, qtbot):
+    what_if, planner, heard = made
+    planner.answers_by_hand = False
+    what_if.ask("m.gguf", Setup(LoadSettings(type_v=CacheType.Q8_0, flash_attn=FlashAttention.OFF)), ())
+    qtbot.waitUntil(lambda: len(heard.refused) == len(heard.fits) == 1)
+    assert not what_if.is_waiting
 
 
 def test_forgotten_questions_have_no_answers(made, qtbot):
     what_if, planner, heard = made
     ask(what_if, 256)
     what_if.forget()
-    planner.answer(planner.asked[0])
     ask(what_if, 512)
-    planner.answer(planner.asked[-1])
+    planner.answer_all()
     qtbot.waitUntil(lambda: heard.plans == [512])
 
 
-def test_answers_to_somebody_else_are_not_taken_and_what_gave_way_to_them_is_asked_again(made, qtbot):
-    what_if, planner, heard = made
-    ask(what_if, 256)
-    planner.answer(PlanMemory(5, "m.gguf", LoadSettings(n_ctx=2048)))
-    qtbot.waitUntil(lambda: len(planner.asked) == 2)
-    assert planner.asked[1].settings.n_ctx == 256
-    planner.answer(planner.asked[1])
-    qtbot.waitUntil(lambda: isinstance(planner.asked[-1], FindFit))
-    assert heard.plans == [256]
-    n_asked = len(planner.asked)
-    planner.answer(PlanMemory(planner.asked[-1].request_id + 5, "m.gguf", LoadSettings(n_ctx=2048)))
-    qtbot.waitUntil(lambda: len(planner.asked) == n_asked + 1)
-    planner.answer(planner.asked[-1])
+def test_a_slider_goes_before_a_whole_library_and_takes_nothing_from_it(qtbot, planner):
+    plans = PlanService(planner)
+    what_if = WhatIf(plans, pause_ms=0)
+    heard, models = Heard(what_if), []
+    for name in "abc":
+        plans.ask(f"library {name}", ChooseSettings(name), lambda _answer, name=name: models.append(name))
+    ask(what_if, 256, 512)
+    planner.answer()
+    planner.answer()
+    qtbot.waitUntil(lambda: heard.plans == [512])
+    qtbot.waitUntil(lambda: planner.askers[-1] == FIT)
+    planner.answer()
+    planner.answer()
     qtbot.waitUntil(lambda: heard.fits == [LARGEST_F16])
-    assert heard.plans == [256]
+    assert models == ["a", "b"]
+    planner.answer_all()
+    qtbot.waitUntil(lambda: models == ["a", "b", "c"])
 
 
-def test_whoever_comes_to_change_something_finds_a_planner_at_work(qapp, qtbot):
-    bridge = EngineBridge()
-    planner = FakePlanner(bridge.post, answers_by_hand=True)
-    what_if = WhatIf(planner, bridge, itertools.count(1), pause_ms=0, slow_ms=0)
+def test_whoever_comes_to_change_something_finds_a_planner_at_work(planner, qtbot):
+    what_if = WhatIf(PlanService(planner), pause_ms=0, slow_ms=0)
     heard = Heard(what_if)
     what_if.prepare()
     assert planner.asked == []
     ask(what_if, 256)
     what_if.prepare()
     assert len(planner.asked) == 1
-    planner.answer(planner.asked[0])
+    planner.answer_all()
     qtbot.waitUntil(lambda: not what_if.is_waiting)
     with qtbot.assertNotEmitted(what_if.slow, wait=20):
         what_if.prepare()
-    again = planner.asked[-1]
-    assert (type(again), again.settings) == (PlanMemory, LoadSettings(n_ctx=256))
-    planner.answer(again)
+    planner.answer_all()
     qtbot.waitUntil(lambda: heard.plans == [256, 256])

@@ -12,17 +12,14 @@ import keyring
 import keyring.backends.null
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.link.bridge import EngineBridge
-from app.link.fit_queue import FitQueue
+from app.link.model_loader import AskPerson, ModelLoader
 from app.link.model_setups import ModelSetups
-from app.link.opener import ModelOpener
+from app.link.plan_service import PlanService
 from app.link.session import EngineSession
-from app.link.settings_chooser import SettingsChooser
-from app.look.i18n import EngineWords
-from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
@@ -30,6 +27,7 @@ from app.models.model_desk import ModelDesk
 from app.models.models_window import ModelsWindow
 from app.models.workers import Workers
 from app.store.preferences import PreferencesStore
+from app.widgets.notices import Notices
 from engine.models.stores import Source, Store
 from tests.app.fake_engine import FakeEngine
 from tests.app.models.fake_planner import FakePlanner
@@ -49,13 +47,12 @@ class ModelRoom:
     server: HubServer
     folder: Path
     hub: HubWorker
-    fits: FitQueue
+    plans: PlanService
     bridge: EngineBridge
-    opener: ModelOpener
+    loader: ModelLoader
     engine: FakeEngine
-    words: EngineWords
+    notices: Notices
     setups: ModelSetups
-    chooser: SettingsChooser
     library: LibraryWatcher
     opened: list[str] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
@@ -80,7 +77,7 @@ def gguf_bytes(name: str) -> bytes:
     )
 
 
-MakeRoom = Callable[[], ModelRoom]
+MakeRoom = Callable[..., ModelRoom]
 
 
 @pytest.fixture
@@ -88,6 +85,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
     ring = keyring.get_keyring()
     keyring.set_keyring(keyring.backends.null.Keyring())
     rooms: list[ModelRoom] = []
+    parents: list[QWidget] = []
     with hub_server() as server:
 
         def make_hub():
@@ -95,18 +93,13 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
 
             return Hub(server.endpoint)
 
-        def make() -> ModelRoom:
+        def make(*, ask: AskPerson | None = None) -> ModelRoom:
             bridge = EngineBridge()
             engine = FakeEngine(bridge.post)
             session = EngineSession(engine, bridge)
             store = PreferencesStore(tmp_path / "preferences.json", lambda problem: pytest.fail(str(problem)))
             folder = tmp_path / "data" / "models"
-            planners: list[FakePlanner] = []
-
-            def make_planner(post):
-                planners.append(FakePlanner(post))
-                return planners[-1]
-
+            planner = FakePlanner()
             stores: list[Store] = []
 
             def stores_of(own, added):
@@ -115,29 +108,29 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             workers = Workers(
                 LibraryWatcher(folder, stores_of),
                 HubWorker(folder, tmp_path / "data" / "downloads.json", tmp_path / "headers", make_hub),
-                FitQueue(make_planner),
+                PlanService(planner),
             )
             opened: list[str] = []
             setups = ModelSetups(store)
-            chooser = SettingsChooser(session, workers.fits)
-            opener = ModelOpener(session, setups, chooser, lambda path: opened.append(str(path)))
-            words = EngineWords(map(str, ENGINE_SENTENCES))
-            desk = ModelDesk(Theme(qapp), session, store, workers, opener, words.translate)
+            loader = ModelLoader(session, setups, workers.plans, ask, lambda path: opened.append(str(path)))
+            theme, parent = Theme(qapp), QWidget()
+            parents.append(parent)
+            notices = Notices(theme, parent)
+            desk = ModelDesk(theme, loader, store, workers, notices)
             room = ModelRoom(
                 desk,
                 session,
                 store,
-                planners[0],
+                planner,
                 server,
                 folder,
                 workers.hub,
-                workers.fits,
+                workers.plans,
                 bridge,
-                opener,
+                loader,
                 engine,
-                words,
+                notices,
                 setups,
-                chooser,
                 workers.library,
                 opened,
                 stores,
@@ -156,6 +149,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
     QCoreApplication.processEvents()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     rooms.clear()
+    parents.clear()
     gc.collect()
     keyring.set_keyring(ring)
     qapp.setStyleSheet("")

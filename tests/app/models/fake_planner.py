@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from engine.api.errors import ErrorCode
-from engine.api.messages import Event, Failed, FindFit, FitFound, PlanMemory, SettingsChosen
+from engine.api.messages import Failed, FindFit, FitFound, PlanAnswer, PlanQuestion, SettingsChosen
 from engine.api.plan import Choice, DevicePlan, Fit, Home, MemoryPlan, Proposal
+from engine.api.sentences import Bytes, say
 from engine.api.settings import CacheType, LoadSettings
+from tests.app import fake_planner
 
 GIB = 2**30
-REFUSED = "This is a “nonsense” model, which this version can't run: it needs a newer Kvasir."
+REFUSED = say("This is a “{0}” model, which this version can't run: it needs a newer Kvasir.", "nonsense")
 
 
 def choice_of(path: str) -> Choice:
@@ -27,10 +28,12 @@ def choice_of(path: str) -> Choice:
     plan = MemoryPlan(32_768, n_gpu, GIB // 2, GIB // 2, True, True, devices, ())
     settings = LoadSettings(n_ctx=32_768, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0, n_gpu_layers=n_gpu)
     if "huge" in name:
-        missing = ("Even with the shortest context 3.5 GiB of memory are missing: choose a smaller file.",)
-        return Choice(settings, plan, Home.CPU, 33, False, missing)
-    some = "20 of 33 layers fit on the GPU; the processor computes the others, which is slower."
-    reason = "All 33 layers fit on the GPU." if home is Home.GPU else some
+        missing = say(
+            "Even with the shortest context {0} of memory are missing: choose a smaller file.", Bytes(7 * GIB // 2)
+        )
+        return Choice(settings, plan, Home.CPU, 33, False, (missing,))
+    some = say("{0} of {1} layers fit on the GPU; the processor computes the others, which is slower.", 20, 33)
+    reason = say("All {0} layers fit on the GPU.", 33) if home is Home.GPU else some
     return Choice(settings, plan, home, 33, True, (reason,))
 
 
@@ -43,33 +46,12 @@ def fit_of(path: str) -> Fit:
     return Fit(32_768, (Proposal(choice.settings, choice.plan),) if "large" in name else ())
 
 
-class FakePlanner:
-    """Answers at once, or never once it ``is_lost``; ``asked`` has every question."""
+class FakePlanner(fake_planner.FakePlanner):
+    """Knows the models of this folder."""
 
-    def __init__(self, post: Callable[[Event], None]) -> None:
-        self._post = post
-        self.is_lost = False
-        self.asked: list[PlanMemory] = []
-        self.is_closed = False
-
-    def ask(self, question: PlanMemory) -> None:
-        self.asked.append(question)
-        if not self.is_lost:
-            self._answer(question)
-
-    def answer_all(self) -> None:
-        """Find back: answer what was asked."""
-        for question in self.asked:
-            self._answer(question)
-
-    def _answer(self, question: PlanMemory) -> None:
+    def answer_to(self, question: PlanQuestion) -> PlanAnswer:
         if "refused" in question.path:
-            code = ErrorCode.MODEL_ARCHITECTURE_UNKNOWN
-            self._post(Failed(question.request_id, code, REFUSED))
-        elif isinstance(question, FindFit):
-            self._post(FitFound(question.request_id, fit_of(question.path)))
-        else:
-            self._post(SettingsChosen(question.request_id, choice_of(question.path)))
-
-    def close(self) -> None:
-        self.is_closed = True
+            return Failed(None, ErrorCode.MODEL_ARCHITECTURE_UNKNOWN, REFUSED)
+        if isinstance(question, FindFit):
+            return FitFound(fit_of(question.path))
+        return SettingsChosen(choice_of(question.path))

@@ -99,9 +99,9 @@ def test_a_look_that_fails_is_not_the_last(room: ModelRoom, qtbot: QtBot, monkey
 
 @pytest.mark.expected_log("a mistake in model-header")
 def test_a_file_that_can_t_be_looked_at_is_refused(room: ModelRoom, qtbot: QtBot) -> None:
-    room.opener.check = lambda path: 1 // 0
-    with qtbot.waitSignal(room.opener.refused) as refused:
-        room.opener.open(str(room.write("m.gguf")))
+    room.loader.check = lambda path: 1 // 0
+    with qtbot.waitSignal(room.loader.failed) as refused:
+        room.loader.open(str(room.write("m.gguf")))
     assert refused.args[1].code is ErrorCode.INTERNAL
 
 

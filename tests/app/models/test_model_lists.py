@@ -14,14 +14,14 @@ from PySide6.QtGui import Qt as Gui
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.look.theme import Theme
 from app.models import hub_worker
+from app.models.fit_question import FitQuestion
 from app.models.model_card import CARDS_AT_ONCE, ModelCard
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.notices import Notices
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import LoadModel
-from tests.app.models.conftest import ModelRoom, gguf_bytes
+from engine.api.sentences import say
+from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
 from tests.hub_server import TOKEN
 from tests.tiny import TinySpec, write_tiny_model
 
@@ -172,13 +172,13 @@ def test_a_repository_that_is_opened_again_is_judged_again(room: ModelRoom, qtbo
 
 def test_why_a_model_could_not_be_loaded_stands_beside_it(room: ModelRoom, qtbot: QtBot) -> None:
     def refuse(_path: object) -> None:
-        raise EngineError(ErrorCode.MODEL_UNREADABLE, "“m.gguf” could not be read.", "")
+        raise EngineError(ErrorCode.MODEL_UNREADABLE, say("“m.gguf” could not be read."), "")
 
     path = str(room.write("m.gguf"))
     room.desk.show_library()
     page = room.window.library
     qtbot.waitUntil(lambda: bool(page.cards) and "GPU" in page.cards[0].fit.text())
-    room.opener.check = refuse
+    room.loader.check = refuse
     button(page.cards[0], "loadModel").click()
     qtbot.waitUntil(lambda: page.cards[0].fit.text() == "“m.gguf” could not be read.")
     assert button(page.cards[0], "loadModel").isEnabled()
@@ -187,7 +187,7 @@ def test_why_a_model_could_not_be_loaded_stands_beside_it(room: ModelRoom, qtbot
 
 def test_a_finished_download_whose_file_is_gone(room: ModelRoom, qtbot: QtBot) -> None:
     def refuse(_path: object) -> None:
-        raise EngineError(ErrorCode.MODEL_NOT_FOUND, "There is no file.", "")
+        raise EngineError(ErrorCode.MODEL_NOT_FOUND, say("There is no file."), "")
 
     room.server.tells_digests = False
     room.server.add(REPO, {"a-Q8_0.gguf": gguf_bytes("A")})
@@ -197,11 +197,11 @@ def test_a_finished_download_whose_file_is_gone(room: ModelRoom, qtbot: QtBot) -
     qtbot.waitUntil(lambda: bool(finder.cards))
     button(finder.cards[0], "downloadModel").click()
     qtbot.waitUntil(lambda: bool(downloads.cards) and downloads.cards[0].fit.text() == "Complete")
-    room.opener.check = refuse
+    room.loader.check = refuse
     room.window.show_page(downloads)
     button(downloads.cards[0], "loadDownload").click()
     qtbot.waitUntil(lambda: downloads.cards[0].fit.text() == "There is no file.")
-    room.opener.check = lambda _path: None
+    room.loader.check = lambda _path: None
     button(downloads.cards[0], "loadDownload").click()
     assert downloads.cards[0].fit.text() == "Complete"
 
@@ -261,9 +261,11 @@ def test_buttons_say_whose_they_are(room: ModelRoom, qtbot: QtBot) -> None:
 # --- names ---
 
 
-def test_names_are_shown_letter_by_letter(
-    room: ModelRoom, qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_shown_letter_by_letter(make_room: MakeRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    room = make_room(ask=FitQuestion(parent).ask)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
     name = "huge <b>n<img src=x>"
     room.write(f"{name}.gguf", title=name)
@@ -275,10 +277,6 @@ def test_names_are_shown_letter_by_letter(
         tip = label.toolTip()
         assert "<img" not in tip, "Qt would look for the picture"
         assert not Gui.mightBeRichText(tip) or "&lt;img" in tip
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    parent.show()
-    room.desk.attach(parent, Notices(Theme(qapp), parent), can_ask=True)
     room.session.start()
     button(page.cards[0], "loadModel").click()
     qtbot.waitUntil(lambda: parent.findChild(QMessageBox) is not None)

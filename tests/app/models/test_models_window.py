@@ -8,21 +8,19 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.i18n import Languages
-from app.look.theme import Theme
+from app.models.fit_question import FitQuestion
 from app.models.model_card import ModelCard
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.notices import Notices
 from engine.api.settings import CacheType, GpuLayers
 from engine.models.hub.remote import Reference, RemoteFile, RemoteModel
 from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
 from tests.app.models.fake_planner import REFUSED
 from tests.hub_server import TOKEN
-from tools import translations
 
 
 def titles(cards: list[ModelCard]) -> list[str]:
@@ -60,7 +58,7 @@ def test_models_of_this_machine_with_what_fits(room: ModelRoom, qtbot: QtBot) ->
         "Small": "Fits on the GPU",
         "Large": "20 of 33 layers on the GPU",
         "Huge": "Does not fit into the free memory",
-        "Refused": REFUSED,
+        "Refused": str(REFUSED),
     }
     qtbot.waitUntil(lambda: shown_fits(page.cards) == expected)
     small = card_of(page.cards, "Small")
@@ -98,12 +96,12 @@ def test_a_model_is_loaded_as_its_line_says(room: ModelRoom, qtbot: QtBot, monke
 
 
 def test_what_does_not_fit_asks_first_and_once(
-    room: ModelRoom, qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+    make_room: MakeRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.show()
-    room.desk.attach(parent, Notices(Theme(qapp), parent), can_ask=True)
+    room = make_room(ask=FitQuestion(parent).ask)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
     room.session.start()
     path = str(room.write("huge.gguf"))
@@ -315,27 +313,21 @@ def test_closing_during_a_download_takes_little_and_the_next_start_goes_on(make_
     assert path.read_bytes() == gguf_bytes("A")
 
 
-def test_a_download_that_ends_while_nobody_looks_is_told(room: ModelRoom, qtbot: QtBot, qapp: QApplication) -> None:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    notices = Notices(Theme(qapp), parent)
-    room.desk.attach(parent, notices, can_ask=False)
+def test_a_download_that_ends_while_nobody_looks_is_told(room: ModelRoom, qtbot: QtBot) -> None:
     room.server.add("o/n", {"a-Q8_0.gguf": gguf_bytes("A")})
     model = room.hub.hub().repo(Reference("o/n")).models[0]
     room.hub.queue.add(model)
-    qtbot.waitUntil(lambda: [notice.text for notice in notices.notices] == ["“a-Q8_0” is downloaded."])
+    qtbot.waitUntil(lambda: [notice.text for notice in room.notices.notices] == ["“a-Q8_0” is downloaded."])
 
 
 @pytest.mark.expected_log("download of o/gated/a-Q8_0.gguf: hub_gated")
-def test_all_of_it_changes_its_language(room: ModelRoom, qtbot: QtBot, tmp_path, qapp: QApplication) -> None:
-    translations.build(tmp_path / "translations")
-    languages = Languages(tmp_path / "translations")
+def test_all_of_it_changes_its_language(room: ModelRoom, qtbot: QtBot, languages: Languages) -> None:
     room.write("small.gguf", title="Small")
     room.write("refused.gguf", title="Refused")
     room.server.add("o/gated", {"a-Q8_0.gguf": gguf_bytes("A")}, is_gated=True)
     room.desk.show_library()
     window = room.window
-    qtbot.waitUntil(lambda: shown_fits(window.library.cards) == {"Small": "Fits on the GPU", "Refused": REFUSED})
+    qtbot.waitUntil(lambda: shown_fits(window.library.cards) == {"Small": "Fits on the GPU", "Refused": str(REFUSED)})
     room.hub.queue.add(room.hub.hub().repo(Reference("o/gated")).models[0])
     qtbot.waitUntil(lambda: bool(window.downloads.cards) and "terms" in window.downloads.cards[0].fit.text())
     languages.choose("zh_CN")
@@ -348,6 +340,5 @@ def test_all_of_it_changes_its_language(room: ModelRoom, qtbot: QtBot, tmp_path,
     assert "需要授权" in window.downloads.cards[0].fit.text()
     assert window.downloads.cards[0].findChild(QPushButton, "resumeDownload").text() == "重试"
     languages.choose("en")
-    QLocale.setDefault(QLocale.c())
     qtbot.waitUntil(lambda: window.windowTitle() == "Models")
     assert shown_fits(window.library.cards)["Small"] == "Fits on the GPU"

@@ -14,6 +14,7 @@ from app.link.status import EngineState
 from app.store.preferences import Preferences, PreferencesStore, RecentModel
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Cancel, Failed, LoadCancelled, LoadModel, LoadProgress, LoadStage, LossOutcome
+from engine.api.sentences import say
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
@@ -27,7 +28,9 @@ def test_a_load_that_fails_keeps_the_words_and_says_why_at_its_place(start_desk,
     qtbot.waitUntil(lambda: any(isinstance(command, LoadModel) for command in desk.engine.sent))
     desk.send("My words")
     load = desk.engine.last(LoadModel)
-    desk.engine.post(Failed(load.request_id, ErrorCode.MODEL_LOAD_FAILED, "It can't be loaded: take another.", "why"))
+    desk.engine.post(
+        Failed(load.request_id, ErrorCode.MODEL_LOAD_FAILED, say("It can't be loaded: take another."), "why")
+    )
     qtbot.waitUntil(lambda: desk.notices() != [])
     assert desk.notices() == ["It can't be loaded: take another."]
     assert desk.program.composer.text() == "My words"
@@ -44,7 +47,7 @@ def test_a_model_that_is_gone_when_the_engine_comes_back_is_told(start_desk, qtb
     desk.send("Tell me.")
     load = desk.engine.die(desk.engine.request.request_id)
     desk.engine.post(LoadProgress(load, LoadStage.WEIGHTS, 0.0))
-    desk.engine.post(Failed(load, ErrorCode.MODEL_NOT_FOUND, "There is no such file any more."))
+    desk.engine.post(Failed(load, ErrorCode.MODEL_NOT_FOUND, say("There is no such file any more.")))
     qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
     assert desk.notices()[-1] == "There is no such file any more."
 
@@ -61,14 +64,6 @@ def test_an_engine_that_is_given_up_can_be_started_again(start_desk, qtbot):
     button.click()
     assert desk.engine.is_running
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
-
-
-def test_a_model_that_is_given_up_while_its_settings_are_chosen_stays_away(start_desk, qtbot):
-    desk = start_desk()
-    desk.program.session.prepare("/elsewhere/other.gguf")
-    desk.program.session.unload()
-    qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
-    assert not desk.program.session.status.can_cancel_load
 
 
 def test_load_progress_can_be_cancelled(start_desk, qtbot):
@@ -127,10 +122,10 @@ def test_a_wrong_file_keeps_the_model_that_is_loaded(start_desk, qtbot):
     before = desk.program.session.status
 
     def refuse(path):
-        raise EngineError(ErrorCode.MODEL_EMPTY, "“x.gguf” is empty: its download never began. Download it again.")
+        raise EngineError(ErrorCode.MODEL_EMPTY, say("“x.gguf” is empty: its download never began. Download it again."))
 
-    desk.program.opener.check = refuse
-    desk.program.opener.open("/elsewhere/x.gguf")
+    desk.program.loader.check = refuse
+    desk.program.loader.open("/elsewhere/x.gguf")
     qtbot.waitUntil(lambda: desk.notices() != [])
     assert desk.program.session.status == before
     errors = [label.text() for label in desk.program.picker.findChildren(QLabel, "settingError")]
@@ -147,9 +142,9 @@ def test_of_two_files_the_one_asked_for_last_is_loaded(start_desk, qtbot):
             may_go_on.wait(5)
         looked.append(path.name)
 
-    desk.program.opener.check = look
-    desk.program.opener.open("/elsewhere/slow.gguf")
-    desk.program.opener.open("/elsewhere/quick.gguf")
+    desk.program.loader.check = look
+    desk.program.loader.open("/elsewhere/slow.gguf")
+    desk.program.loader.open("/elsewhere/quick.gguf")
     qtbot.waitUntil(lambda: desk.program.session.status.model_path == "/elsewhere/quick.gguf")
     may_go_on.set()
     qtbot.waitUntil(lambda: looked == ["quick.gguf", "slow.gguf"])
@@ -163,7 +158,7 @@ def test_another_model_reads_the_text_and_not_the_ids(start_desk, qtbot):
     desk = start_desk()
     desk.send("Hi")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
-    desk.program.opener.open("/elsewhere/Other.gguf")
+    desk.program.loader.open("/elsewhere/Other.gguf")
     qtbot.waitUntil(lambda: desk.program.session.status.model_path == "/elsewhere/Other.gguf")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     desk.send("Again")
@@ -198,7 +193,7 @@ def test_ollama_s_files_have_ollama_s_names_and_long_names_stay_in_the_list(star
     assert rows[str(blob)].accessibleName() == "llama3:8b, Ollama"
     assert rows[long.path].width() <= rows[long.path].parentWidget().parentWidget().width()
     picker.close()
-    desk.program.opener.open(str(blob))
+    desk.program.loader.open(str(blob))
     qtbot.waitUntil(lambda: desk.engine.last(LoadModel).path == str(blob))
     qtbot.waitUntil(lambda: desk.program.top_bar.model.accessibleDescription().startswith("llama3:8b"))
 
@@ -208,10 +203,10 @@ def test_a_model_that_has_gone_is_no_longer_offered(start_desk, qtbot):
     desk = start_desk(preferences=Preferences(recent_models=recent))
 
     def refuse(path):
-        raise EngineError(ErrorCode.MODEL_NOT_FOUND, "There is no file “gone.gguf” any more.")
+        raise EngineError(ErrorCode.MODEL_NOT_FOUND, say("There is no file “gone.gguf” any more."))
 
-    desk.program.opener.check = refuse
-    desk.program.opener.open("/models/gone.gguf")
+    desk.program.loader.check = refuse
+    desk.program.loader.open("/models/gone.gguf")
     qtbot.waitUntil(lambda: desk.notices() != [])
     kept = PreferencesStore(desk.preferences_path, lambda _problem: None).load()
     assert "/models/gone.gguf" not in [model.path for model in kept.recent_models]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ from PySide6.QtCore import QLocale, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
 
-from app.link.bridge import EngineBridge
+from app.link.plan_service import PlanService
 from app.link.what_if import WhatIf
 from app.look.theme import Theme
 from app.settings.setup_panel import SetupPanel
@@ -18,6 +17,7 @@ from app.store.setup import Preset, Setup, preset_setup
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import DeviceMemory, FindFit, PlanMemory
 from engine.api.plan import Defaults, Fit
+from engine.api.sentences import say
 from engine.api.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
@@ -30,9 +30,8 @@ FACTS = replace(model_facts(PATH), devices=(DeviceMemory("CPU", WEIGHTS, 128 * M
 @pytest.fixture
 def made(qtbot, qapp):
     QLocale.setDefault(QLocale("en_US"))
-    bridge = EngineBridge()
-    planner = FakePlanner(bridge.post)
-    panel = SetupPanel(Theme(qapp), WhatIf(planner, bridge, itertools.count(1), pause_ms=0, slow_ms=0), str)
+    planner = FakePlanner()
+    panel = SetupPanel(Theme(qapp), WhatIf(PlanService(planner), pause_ms=0, slow_ms=0))
     qtbot.addWidget(panel)
     panel.resize(320, 900)
     panel.show_model(PATH, Setup())
@@ -82,7 +81,7 @@ def test_numbers_of_other_settings_do_not_stay_while_an_answer_takes_its_time(ma
     change(panel, n_ctx=2048)
     qtbot.waitUntil(lambda: label(panel, "previewKv") == "KV 128.0 MiB → …")
     assert not panel.findChild(QLabel, "previewVerdict").isVisible()
-    planner.answer(planner.asked[-1])
+    planner.answer_all()
     qtbot.waitUntil(lambda: label(panel, "previewKv") == "KV 128.0 MiB → 64.0 MiB · 2,048 cells")
 
 
@@ -147,11 +146,11 @@ def test_what_is_longer_than_the_model_was_trained_for_and_fits_is_not_said_to_b
 def test_impossible_choices_are_grey_with_the_reason_and_warnings_are_shown(made, qtbot):
     panel, _ = made
     change(panel, flash_attn=FlashAttention.OFF)
-    qtbot.waitUntil(lambda: label(panel, "previewWarnings") == WARNING)
+    qtbot.waitUntil(lambda: label(panel, "previewWarnings") == str(WARNING))
     combo = panel.findChild(QComboBox, "type_vInput")
     item = combo.model().item(combo.findData("q8_0"))
     assert not item.isEnabled()
-    assert item.toolTip() == NEEDS_FLASH
+    assert item.toolTip() == str(NEEDS_FLASH)
     assert combo.model().item(combo.findData("f16")).isEnabled()
     change(panel, flash_attn=FlashAttention.AUTO)
     qtbot.waitUntil(item.isEnabled)
@@ -160,7 +159,7 @@ def test_impossible_choices_are_grey_with_the_reason_and_warnings_are_shown(made
 def test_settings_that_cannot_be_loaded_cannot_be_applied(made, qtbot):
     panel, _ = made
     change(panel, flash_attn=FlashAttention.OFF, type_v=CacheType.Q8_0)
-    qtbot.waitUntil(lambda: label(panel, "previewVerdict") == NEEDS_FLASH)
+    qtbot.waitUntil(lambda: label(panel, "previewVerdict") == str(NEEDS_FLASH))
     assert not button(panel, "applyButton").isEnabled()
     qtbot.waitUntil(button(panel, "makeItFit").isVisible)
     button(panel, "makeItFit").menu().actions()[0].trigger()
@@ -334,7 +333,9 @@ def test_the_keyboard_stays_in_the_panel_when_its_buttons_go_grey(made, qtbot):
 # What it is by itself
 
 
-FITS = Defaults(LoadSettings(n_ctx=6144, type_k=CacheType.Q8_0), ("All 33 layers fit on the GPU.", "There is room."))
+FITS = Defaults(
+    LoadSettings(n_ctx=6144, type_k=CacheType.Q8_0), (say("All 33 layers fit on the GPU."), say("There is room."))
+)
 
 
 def test_what_fits_is_said_with_its_reasons_and_in_the_tooltips(made):

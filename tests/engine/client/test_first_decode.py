@@ -18,6 +18,7 @@ from engine.api.messages import (
     NoticeCode,
 )
 from engine.client.client import Recovery
+from engine.client.machine import NativeCode
 from tests.engine.client import fake_workers
 from tests.engine.client.client_desk import Desk
 
@@ -52,7 +53,7 @@ def test_where_no_other_variant_helps_weights_are_not_repacked(desk: Callable[..
     told = [notice for notice in one.heard.of(Notice) if notice.code is NoticeCode.CPU_FALLBACK]
     assert len(told) == 1
     assert "as they are in the file" in told[0].message
-    assert Recovery(memory).without_extra_bufts
+    assert Recovery(memory).machine.code.without_extra_bufts
 
 
 def test_a_first_decode_that_no_code_survives_teaches_nothing(desk: Callable[..., Desk], tmp_path: Path) -> None:
@@ -65,8 +66,7 @@ def test_a_first_decode_that_no_code_survives_teaches_nothing(desk: Callable[...
     assert lost.outcome is LossOutcome.RESTARTED
     assert len(one.heard.of(EngineReady)) == 3
     assert not memory.exists()
-    assert recovery.excluded_cpu_variants == ()
-    assert not recovery.without_extra_bufts
+    assert recovery.machine.code == NativeCode()
 
 
 def test_a_stop_is_not_lost_in_a_crash_of_the_first_decode(desk: Callable[..., Desk]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from engine.api.errors import ErrorCode
 from engine.api.messages import (
+    ChatRestored,
     EngineLost,
     EngineReady,
     Finished,
@@ -21,6 +22,7 @@ from engine.api.messages import (
     ModelLoaded,
     Notice,
     NoticeCode,
+    RestoreChat,
 )
 from engine.client import deadlines
 from tests.engine.client import fake_workers
@@ -85,6 +87,9 @@ def test_a_stop_is_answered_meanwhile(desk: Callable[..., Desk], monkeypatch: py
     one.stop(ask)
     finished = one.heard.wait(Finished)
     assert (finished.request_id, finished.reason) == (ask, FinishReason.CANCELLED)
+    reading = one.send(lambda request_id: RestoreChat(request_id, "chat", (), evaluate=True))
+    one.stop(reading)
+    assert one.heard.wait(ChatRestored).request_id == reading
     one.client.close()
 
 

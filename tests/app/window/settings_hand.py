@@ -14,7 +14,7 @@ def loads(desk) -> list[LoadSettings]:
 
 def change(desk, **values) -> None:
     for name, value in values.items():
-        desk.program.steering.settings_panel.form.field(name).take(value)
+        desk.program.settings_panel.form.field(name).take(value)
 
 
 def apply(desk) -> None:

@@ -10,23 +10,24 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.models.load_guard import LoadGuard
+from app.link.file_check import surely_fits
+from app.models.fit_question import FitQuestion
 from app.store.setup import Setup
 from engine.api.messages import LoadModel
 from engine.api.settings import GpuLayers, LoadSettings
-from tests.app.models.conftest import ModelRoom
+from tests.app.models.conftest import MakeRoom, ModelRoom
 from tests.app.models.fake_planner import choice_of
 
 ASKED = LoadSettings(n_ctx=8000)
 
 
 @pytest.fixture
-def guarded(room: ModelRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> ModelRoom:
-    """A room whose opener has a guard, on a machine without free memory."""
+def guarded(make_room: MakeRoom, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> ModelRoom:
+    """A room whose loader asks, on a machine without free memory."""
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.show()
-    room.opener.set_guard(LoadGuard(room.session, room.fits, parent))
+    room = make_room(ask=FitQuestion(parent).ask)
     set_free(monkeypatch, 0)
     room.session.start()
     return room
@@ -63,14 +64,14 @@ def test_what_clearly_fits_is_loaded_without_a_question(
 ) -> None:
     set_free(monkeypatch, 1 << 40)
     path = write(guarded, "large.gguf")
-    guarded.opener.open(path)
+    guarded.loader.open(path)
     qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
     assert guarded.planner.asked == []
 
 
 def test_what_fits_by_an_exact_plan_is_loaded(guarded: ModelRoom, qtbot: QtBot) -> None:
     path = write(guarded, "small.gguf")
-    guarded.opener.open(path)
+    guarded.loader.open(path)
     qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
     assert len(guarded.planner.asked) == 1
     assert box() is None
@@ -78,7 +79,7 @@ def test_what_fits_by_an_exact_plan_is_loaded(guarded: ModelRoom, qtbot: QtBot) 
 
 def test_what_fits_with_a_change_is_offered_so(guarded: ModelRoom, qtbot: QtBot) -> None:
     path = write(guarded, "large.gguf")
-    guarded.opener.open(path)
+    guarded.loader.open(path)
     qtbot.waitUntil(lambda: box() is not None)
     shown = box()
     assert shown is not None
@@ -89,13 +90,13 @@ def test_what_fits_with_a_change_is_offered_so(guarded: ModelRoom, qtbot: QtBot)
     choose("Load so that it fits")
     settings = choice_of(path).settings
     assert loads(guarded) == [(path, settings)]
-    assert guarded.store.current.setup(path).load == settings
+    qtbot.waitUntil(lambda: guarded.store.current.setup(path).load == settings)
 
 
 @pytest.mark.parametrize(("answer", "n_loads"), [("Cancel", 0), ("Load all the same", 1)])
 def test_what_never_fits(guarded: ModelRoom, qtbot: QtBot, answer: str, n_loads: int) -> None:
     path = write(guarded, "huge.gguf")
-    guarded.opener.open(path)
+    guarded.loader.open(path)
     qtbot.waitUntil(lambda: box() is not None)
     choose(answer)
     assert loads(guarded) == [(path, ASKED)] * n_loads
@@ -103,26 +104,29 @@ def test_what_never_fits(guarded: ModelRoom, qtbot: QtBot, answer: str, n_loads:
 
 def test_what_the_planner_refuses_is_loaded_to_hear_why(guarded: ModelRoom, qtbot: QtBot) -> None:
     path = write(guarded, "refused.gguf")
-    guarded.opener.open(path)
+    guarded.loader.open(path)
     qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [path])
 
 
 def test_only_the_newest_wish_counts(guarded: ModelRoom, qtbot: QtBot) -> None:
     large, small = write(guarded, "large.gguf"), write(guarded, "small.gguf")
-    guarded.opener.open(large)
+    guarded.loader.open(large)
     qtbot.waitUntil(lambda: box() is not None)
-    guarded.opener.open(small)
+    guarded.loader.open(small)
     qtbot.waitUntil(lambda: [one for one, _ in loads(guarded)] == [small])
     choose("Load all the same")
     assert [one for one, _ in loads(guarded)] == [small]
 
 
-def test_a_guess_is_only_taken_where_it_is_safe(guarded: ModelRoom, qtbot: QtBot, monkeypatch, tmp_path: Path) -> None:
-    guard = LoadGuard(guarded.session, guarded.fits, QWidget())
+def test_a_guess_is_only_taken_where_it_is_safe(guarded: ModelRoom, monkeypatch, tmp_path: Path) -> None:
     path = guarded.write("small.gguf")
-    assert not guard.is_sure(path, ASKED)
-    assert guard.is_sure(tmp_path / "missing.gguf", ASKED), "the load says what is wrong"
+
+    def is_sure(path: Path, settings: LoadSettings) -> bool:
+        return surely_fits(path, settings, guarded.session.status)
+
+    assert not is_sure(path, ASKED)
+    assert is_sure(tmp_path / "missing.gguf", ASKED), "the load says what is wrong"
     set_free(monkeypatch, 1 << 36)
-    assert guard.is_sure(path, ASKED)
-    assert not guard.is_sure(path, LoadSettings(n_ctx=2**31 - 1)), "a context beyond all memory"
-    assert guard.is_sure(path, LoadSettings(n_gpu_layers=GpuLayers.ALL)), "there is no GPU to overfill"
+    assert is_sure(path, ASKED)
+    assert not is_sure(path, LoadSettings(n_ctx=2**31 - 1)), "a context beyond all memory"
+    assert is_sure(path, LoadSettings(n_gpu_layers=GpuLayers.ALL)), "there is no GPU to overfill"
