@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,4 +73,4 @@ def _n_positions(model: NativeModel, rope_type: int, n_ctx: int, settings: LoadS
     n_trained = model.n_ctx_train
     if rope_type == ROPE_TYPE_NONE and model.memory_kind_without_swa is MemoryKind.ATTENTION:
         return n_trained
-    return max(math.floor(n_trained / (settings.rope_freq_scale or 1.0)), n_ctx)
+    return max(model.rope.reach(n_trained, settings), n_ctx)

@@ -39,7 +39,7 @@ def check_policy_of_model(info: ModelInfo, load: LoadSettings, policy: PolicySet
     kind = MemoryKind.ATTENTION
     if info.recurrent_layers:
         kind = MemoryKind.RECURRENT if info.is_recurrent else MemoryKind.HYBRID
-    n_ctx = load.n_ctx or info.n_ctx_train
+    n_ctx = load.n_ctx_or(info.n_ctx_train)
     if n_ctx > 0:
         window.check_policy(checked(policy), kind, geometry.n_cells(n_ctx))
 
@@ -80,7 +80,7 @@ def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
 
 def _clamped(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
     """A batch fits the context, and a micro-batch the batch; what nobody asked for is no news."""
-    n_batch = min(settings.n_batch, geometry.n_cells(settings.n_ctx or info.n_ctx_train))
+    n_batch = min(settings.n_batch, geometry.n_cells(settings.n_ctx_or(info.n_ctx_train)))
     n_ubatch = min(settings.n_ubatch, n_batch)
     notices = []
     if n_batch != settings.n_batch != LoadSettings.n_batch:

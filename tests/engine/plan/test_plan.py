@@ -180,7 +180,7 @@ def test_a_context_beyond_the_trained_length_is_told_unless_rope_is_scaled(infos
     assert warned(info, replace(beyond, n_ctx=512)) == set()
     assert warned(info, beyond) == {PlanWarningCode.BEYOND_TRAINED_LENGTH}
     assert warned(info, replace(beyond, rope_scaling=RopeScaling.NONE)) == {PlanWarningCode.BEYOND_TRAINED_LENGTH}
-    assert warned(info, replace(beyond, rope_scaling=RopeScaling.YARN)) == set()
+    assert warned(info, replace(beyond, rope_scaling=RopeScaling.YARN)) == {PlanWarningCode.BEYOND_TRAINED_LENGTH}
     assert warned(info, replace(beyond, rope_freq_scale=0.5)) == set()
     assert warned(infos(arch="mamba", n_ctx_train=512), beyond) == set()
 
