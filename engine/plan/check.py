@@ -14,6 +14,8 @@ from engine.models.gguf import ModelInfo
 
 WITHOUT_FLASH_ATTENTION = frozenset({"grok"})
 """Architectures whose flash attention llama.cpp switches off, whatever is asked."""
+_WITH_STATE = frozenset({"deepseek4"})
+"""Architectures whose compressed rows no token can be taken out of, although their header tells of no recurrent layer."""
 _WITH_EQUAL_TYPES = frozenset({"deepseek4"})
 """Architectures beside MLA that llama.cpp gives one cache for K and V."""
 
@@ -37,7 +39,7 @@ def check_policy_of_model(info: ModelInfo, load: LoadSettings, policy: PolicySet
     Asked before a load, of the header; asked again of the context that was made, which may know better.
     """
     kind = MemoryKind.ATTENTION
-    if info.recurrent_layers:
+    if info.recurrent_layers or info.architecture in _WITH_STATE:
         kind = MemoryKind.RECURRENT if info.is_recurrent else MemoryKind.HYBRID
     n_ctx = load.n_ctx_or(info.n_ctx_train)
     if n_ctx > 0:
