@@ -38,9 +38,8 @@ from app.link.plan_service import PlanService
 from app.link.session import Engine, EngineSession
 from app.link.status import EngineStatus
 from app.link.what_if import WhatIf
-from app.look.i18n import EngineWords, Languages
+from app.look.i18n import Languages, in_words
 from app.look.resources import resource_dir
-from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
 from app.models.file_dialog import ask_for_model_file
 from app.models.first_run import FirstRun, has_starter
@@ -117,7 +116,6 @@ class Program:
         else:
             self.engine = make_engine(self.bridge.post)
         self.session = EngineSession(self.engine, self.bridge)
-        self.words = EngineWords(map(str, ENGINE_SENTENCES))
         plans = self.plans = PlanService(Planner(engine_options, recovery.machine))
         workers = self.workers = make_workers(where.data, plans)
         self.window = MainWindow(self.theme)
@@ -127,11 +125,10 @@ class Program:
         ask = FitQuestion(self.window).ask if is_attended else None
         self.loader = ModelLoader(self.session, self.setups, plans, ask, check_model)
         self.notices = Notices(self.theme)
-        words = self.words.translate
-        self.models = ModelDesk(self.theme, self.loader, self.store, workers, self.notices, words)
+        self.models = ModelDesk(self.theme, self.loader, self.store, workers, self.notices)
         self.sampler = MemorySampler(DeviceSampler())
         self._pricer = WayPricer(plans)
-        self.settings_panel = SetupPanel(self.theme, WhatIf(plans), words)
+        self.settings_panel = SetupPanel(self.theme, WhatIf(plans))
         self.cache_panel = CachePanel(self.theme)
         self._build_window()
         self._connect_engine()
@@ -152,9 +149,9 @@ class Program:
         self.transcript = Transcript(self.theme)
         self.welcome = Welcome(self.theme, self.actions)
         self.transcript.set_welcome(self.welcome)
-        words, look = self.words.translate, self.models.look
+        look = self.models.look
         self.models.shows_elsewhere = self.welcome.first_models.shows
-        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.loader.open, words)
+        self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.loader.open)
         self.composer = Composer(self.theme)
         self.sampling_panel = SamplingPanel(preferences.sampling, preferences.system_prompt)
         self.panel = SidePanel(self.theme)
@@ -181,12 +178,12 @@ class Program:
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
         SetupController(self.settings_panel, self.session, self.setups, self.loader, self.notices)
         CellTurns(self.cache_panel, self.chat, self.transcript)
-        make_dialog = partial(FullDialog, self.theme, words, self.window)
+        make_dialog = partial(FullDialog, self.theme, self.window)
         facts = lambda: self.cache_panel.facts  # noqa: E731
         full_cache = FullCache(self.chat, self.composer, self.loader, self._pricer, facts, make_dialog)
         policy = self.sampling_panel.policy
         full_cache.policy_changed.connect(lambda: policy.show_policy(self.chat.settings.policy))
-        self.teller = EngineNotices(self.notices, self.session, self.loader, self.words, self._read_log)
+        self.teller = EngineNotices(self.notices, self.session, self.loader, self._read_log)
         self.thread_failures = ThreadFailures(self.window)
         self.thread_failures.failed.connect(self.teller.tell_internal)
         self.window.restore(preferences.window_geometry, preferences.window_state)
@@ -209,7 +206,7 @@ class Program:
         self.session.event_received.connect(self._on_event)
         self.sampler.sampled.connect(self.cache_panel.show_samples)
         self.cache_panel.looked_at.connect(self.sampler.set_active)
-        self.loader.failed.connect(lambda path, error: self.picker.set_error(path, self.words.translate(error.message)))
+        self.loader.failed.connect(lambda path, error: self.picker.set_error(path, in_words(error.sentence)))
         self.chat.failed.connect(self.teller.tell_failed)
         self.chat.must_choose_model.connect(self._on_must_choose)
         self.chat.changed.connect(self._refresh_actions)

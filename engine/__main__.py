@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from engine import __version__
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.disk.streams import fill_closed_streams
 
 COMMANDS = {
@@ -29,7 +30,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise EngineError(SETTING_INVALID)."""
-        raise EngineError(ErrorCode.SETTING_INVALID, f"{self.prog}: {message}; --help shows what there is.")
+        raise EngineError(ErrorCode.SETTING_INVALID, say("{0}: {1}; --help shows what there is.", self.prog, message))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,8 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         _silence_output()
-        where = error.filename or "the output"
-        print(f"Reading or writing {where} failed: {error.strerror or error}. Check the disk.", file=sys.stderr)
+        where = error.filename or say("the output")
+        print(
+            say("Reading or writing {0} failed: {1}. Check the disk.", where, error.strerror or str(error)),
+            file=sys.stderr,
+        )
         return 1
     except KeyboardInterrupt:
         return 130

@@ -15,13 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
-SOURCE_TEXTS = ROOT / "app" / "look" / "source_texts.py"
 LANGUAGES = {"kvasir_zh_CN": [], "kvasir_en": ["-pluralonly"]}
 """English is the source; its file only holds the plurals."""
-SILENT_ROOMS = ("engine/api/settings.py", "engine/__main__.py", "engine/commands/", "engine/lab/")
-"""Parts of the engine whose sentences no window shows, or which are collected as declarations."""
-FEWEST_WORDS = 3
-"""With fewer words before the last one it is a piece of a sentence."""
 USAGE = "usage: python tools/translations.py update | build [FOLDER] | check"
 
 
@@ -29,7 +24,6 @@ def main(arguments: Sequence[str]) -> int:
     """Carry out one of the three; the exit status."""
     match list(arguments):
         case ["update"]:
-            SOURCE_TEXTS.write_text(source_texts(), encoding="utf-8")
             collect(FOLDER)
             return 0
         case ["build", *folder] if len(folder) <= 1:
@@ -73,22 +67,24 @@ def build(folder: Path = FOLDER) -> None:
 
 
 def collect(folder: Path) -> None:
-    """Bring the .ts files of the folder up to date with the texts of the window."""
+    """Bring the .ts files of the folder up to date with the texts of the window and of the engine."""
     sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "app").rglob("*.py"))
-    for name, options in LANGUAGES.items():
-        file = str(folder / f"{name}.ts")
-        language = name.removeprefix("kvasir_")
-        _run(
-            tool("lupdate"), "-silent", "-no-obsolete", "-locations", "none", "-source-language", "en",
-            "-target-language", language, *options, *sources, "-ts", file,
-        )  # fmt: skip
+    with tempfile.TemporaryDirectory() as scratch:
+        words = Path(scratch) / "words.py"
+        entries = [_entry("Engine", text) for text in said()] + [_entry("Settings", text) for text in setting_words()]
+        words.write_text("\n".join(["from PySide6.QtCore import QT_TRANSLATE_NOOP", *entries, ""]), encoding="utf-8")
+        for name, options in LANGUAGES.items():
+            file = str(folder / f"{name}.ts")
+            language = name.removeprefix("kvasir_")
+            _run(
+                tool("lupdate"), "-silent", "-no-obsolete", "-locations", "none", "-source-language", "en",
+                "-target-language", language, *options, *sources, str(words), "-ts", file,
+            )  # fmt: skip
 
 
 def what_is_missing() -> list[str]:
-    """A line for each text without a translation, and for a collection that is out of date."""
+    """A line for each text without a translation."""
     missing: list[str] = []
-    if SOURCE_TEXTS.read_text(encoding="utf-8") != source_texts():
-        missing.append("app/look/source_texts.py is out of date: run `python tools/translations.py update`.")
     with tempfile.TemporaryDirectory() as folder:
         for name in LANGUAGES:
             shutil.copyfile(FOLDER / f"{name}.ts", Path(folder) / f"{name}.ts")
@@ -99,7 +95,7 @@ def what_is_missing() -> list[str]:
 
 
 def unfinished(file: Path) -> Iterator[str]:
-    """ "Context: text" of each message of a .ts file that has no translation, or one that lost a placeholder."""
+    """ "Context: text" of each message of a .ts file that has no translation, or not one with its places."""
     for context in ET.parse(file).getroot().iter("context"):
         for message in context.iter("message"):
             source = message.findtext("source") or ""
@@ -107,41 +103,12 @@ def unfinished(file: Path) -> Iterator[str]:
             forms = [] if translation is None else [form.text or "" for form in translation.iter("numerusform")]
             words = forms or [(translation.text or "") if translation is not None else ""]
             is_open = translation is None or translation.get("type") == "unfinished" or not all(words)
-            if is_open or not all(_can_be_filled(source, word) for word in words):
+            if is_open or any(_places(word) != _places(source) for word in words):
                 yield f"{context.findtext('name')}: {source}"
 
 
-def _can_be_filled(source: str, translation: str) -> bool:
-    """Whether the translation has the places of its source; those without a name may be counted, or left out."""
-    wanted, found = _places(source), _places(translation)
-    if "{}" not in wanted:
-        return sorted(wanted) == sorted(found)
-    counted = {f"{{{index}}}" for index in range(len(wanted))}
-    return len(found) <= len(wanted) and (set(found) <= {"{}"} or set(found) <= counted)
-
-
-def _places(text: str) -> list[str]:
-    return re.findall(r"\{\w*\}|%Ln|%n", text)
-
-
-def source_texts() -> str:
-    """The module that holds the engine's words for the translators: sentences, and words of the declarations."""
-    lines = [
-        '"""The engine\'s words that the window translates; written by `python tools/translations.py update`."""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from PySide6.QtCore import QT_TRANSLATE_NOOP",
-        "",
-        "# fmt: off",
-        "ENGINE_SENTENCES = (",
-        *(_entry("Engine", text) for text in engine_sentences()),
-        ")",
-        "SETTING_WORDS = (",
-        *(_entry("Settings", text) for text in setting_words()),
-        ")",
-    ]
-    return "\n".join(lines) + "\n"
+def _places(text: str) -> set[str]:
+    return set(re.findall(r"\{\w*\}|%Ln|%n", text))
 
 
 def setting_words() -> list[str]:
@@ -157,40 +124,41 @@ def setting_words() -> list[str]:
     return list(words)
 
 
-def engine_sentences() -> list[str]:
-    """Every whole sentence in the engine's code, with `{}` where a value stands."""
-    found: dict[str, None] = {}
+def said() -> list[str]:
+    """The text of every sentence that the engine makes; raises where one could not be translated or filled."""
+    found: set[str] = set()
     for path in sorted((ROOT / "engine").rglob("*.py")):
-        if not path.relative_to(ROOT).as_posix().startswith(SILENT_ROOMS):
-            found.update(dict.fromkeys(_sentences(ast.parse(path.read_text(encoding="utf-8")))))
+        found.update(texts_said(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()))
     return sorted(found)
 
 
-def _sentences(tree: ast.AST) -> Iterator[str]:
-    if isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant):
-        return  # a docstring
-    text = _text_of(tree)
-    if text is not None:
-        sentence = re.sub(r"\{\w*\}", "{}", text)
-        is_begun = sentence[:1].isupper() or sentence.startswith(("“", "{", "llama.cpp"))
-        is_sentence = sentence.endswith(".") and is_begun
-        if is_sentence and len(re.findall(r"\w+ ", sentence)) >= FEWEST_WORDS:
-            yield sentence
-        return
-    for child in ast.iter_child_nodes(tree):
-        yield from _sentences(child)
+def texts_said(code: str, where: str) -> Iterator[str]:
+    """The first argument of every call of `say`, which has a place for each of the others."""
+    tree = ast.parse(code)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = {id(call.func) for call in calls}
+    if any(_name(node) == "say" and id(node) not in called for node in ast.walk(tree)):
+        raise _error(f"{where}: `say` is to be called, with its text written out.")
+    for call in calls:
+        first = call.args[0] if call.args else None
+        if _name(call.func) == "Sentence" and isinstance(first, ast.Constant | ast.JoinedStr):
+            raise _error(f"{where}:{call.lineno}: it is `say` that makes sentences.")
+        if _name(call.func) != "say":
+            continue
+        text = first.value if isinstance(first, ast.Constant) else None
+        if not isinstance(text, str) or call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
+            raise _error(f"{where}:{call.lineno}: `say` takes its text written out, and then what stands in it.")
+        if _places(text) != {f"{{{index}}}" for index in range(len(call.args) - 1)}:
+            raise _error(f"{where}:{call.lineno}: the places of this text are not those of its arguments: {text}")
+        yield text
 
 
-def _text_of(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_text_of(part) or "{}" for part in node.values)
-    return None
+def _name(node: ast.AST) -> str | None:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
 def _entry(context: str, text: str) -> str:
-    return f'    QT_TRANSLATE_NOOP("{context}", {json.dumps(text, ensure_ascii=False)}),'
+    return f'QT_TRANSLATE_NOOP("{context}", {json.dumps(text, ensure_ascii=False)})'
 
 
 def _run(*command: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.plan.full_cache import Obstacle, Way, WayOn
 
@@ -72,24 +73,16 @@ class WayButton(QPushButton):
         return QSize(self._column.minimumSize().width(), 0)
 
 
-class FullDialog(QDialog):
+class FullDialog(Retranslating, QDialog):
     """``way_chosen`` carries a WayOn. Esc leaves everything as it is. ``is_too_long``: not the cache is full, but what
     was to be sent has no room in it."""
 
     way_chosen = Signal(object)
 
-    def __init__(
-        self,
-        theme: Theme,
-        translate: Callable[[str], str],
-        parent: QWidget | None = None,
-        *,
-        is_too_long: bool = False,
-    ) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, is_too_long: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName("cacheFullDialog")
         self._is_too_long = is_too_long
-        self._translate = translate
         self._ways: tuple[WayOn, ...] = ()
         self._n_cells = 0
         self._title = QLabel()
@@ -180,7 +173,7 @@ class FullDialog(QDialog):
             Obstacle.NO_KV: self.tr("This model keeps a state instead of K and V."),
             Obstacle.NO_SMALLER_TYPE: self.tr("K and V are in the smallest type that is worth using already."),
             Obstacle.DOES_NOT_FIT: self.tr("There is too little free memory for it."),
-            Obstacle.REFUSED: self._translate(way.refusal),
+            Obstacle.REFUSED: i18n.in_words(way.refusal) if way.refusal is not None else "",
         }[way.obstacle or Obstacle.REFUSED]
 
     def _price(self, way: WayOn) -> str:
@@ -210,9 +203,3 @@ class FullDialog(QDialog):
         super().showEvent(event)
         width = max(WIDTH, self.width())
         self.resize(width, self._column.totalHeightForWidth(width))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.link.plan_service import PlanService
 from engine.api.messages import Failed, MemoryPlanned, ModelFacts, PlanAnswer, PlanMemory
 from engine.api.plan import MemoryPlan
+from engine.api.sentences import Sentence
 from engine.plan.full_cache import Way, loads_to_plan
 
 
@@ -20,7 +21,7 @@ class WayPricer(QObject):
     def __init__(self, plans: PlanService, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._plans = plans
-        self._known: dict[Way, MemoryPlan | str] = {}
+        self._known: dict[Way, MemoryPlan | Sentence] = {}
 
     def price(self, facts: ModelFacts) -> None:
         """Ask about everything that a load could change; what was asked before is forgotten."""
@@ -33,7 +34,7 @@ class WayPricer(QObject):
 
     def _on_answer(self, way: Way, answer: PlanAnswer) -> None:
         if isinstance(answer, MemoryPlanned | Failed):
-            self._known[way] = answer.plan if isinstance(answer, MemoryPlanned) else answer.message
+            self._known[way] = answer.plan if isinstance(answer, MemoryPlanned) else answer.sentence
             self.priced.emit(dict(self._known))
 
 

@@ -16,6 +16,7 @@ from app.composer.composer import Composer
 from app.link.model_loader import ModelLoader
 from engine.api.messages import ModelFacts
 from engine.api.plan import MemoryPlan
+from engine.api.sentences import Sentence
 from engine.api.settings import Policy
 from engine.plan.full_cache import Way, WayOn, ways_on
 
@@ -71,7 +72,7 @@ class FullCache(QObject):
         model = self._facts().model
         return None if model is None else replace(model, settings=self._loader.setups.setup(model.path).load)
 
-    def _show_ways(self, plans: dict[Way, MemoryPlan | str]) -> None:
+    def _show_ways(self, plans: dict[Way, MemoryPlan | Sentence]) -> None:
         model, facts = self._model_as_set(), self._facts()
         if self._dialog is not None and model is not None:
             self._dialog.show_ways(ways_on(model, facts.usage, facts.read_tps, plans), model.n_ctx)

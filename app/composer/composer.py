@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from app.composer.attachment_tray import AttachmentTray
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.store.records import Attachment
 from engine.api.valid import valid_text
@@ -86,7 +87,7 @@ class _Editor(QPlainTextEdit):
         self.focus_changed.emit(False)
 
 
-class Composer(QWidget):
+class Composer(Retranslating, QWidget):
     """See the package for the interface."""
 
     send_requested = Signal(str)
@@ -350,11 +351,6 @@ class Composer(QWidget):
         margin = max(MARGIN, (self.width() - column) // 2)
         self._outer.setContentsMargins(margin, 0, margin, 10)
         self._fit_height()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
 
 
 def _has_long_word(text: str) -> bool:

@@ -96,6 +96,11 @@ class Load:
         return self.stage is Stage.LOADING or self.stage in _UNSENT
 
     @property
+    def is_expected(self) -> bool:
+        """Whether it counts as a load already, although the engine was not asked yet."""
+        return self.stage is Stage.CHECKED or (self.stage is Stage.LOADING and self.request_id is None)
+
+    @property
     def is_there(self) -> bool:
         """Whether the engine holds a model for it."""
         return self.stage in (Stage.LOADED, Stage.ROLLED_BACK)

@@ -21,7 +21,7 @@ from app.link.session import EngineSession
 from app.link.status import EngineStatus
 from app.store.setup import Setup
 from engine.api.errors import EngineError, mistakes_as_errors
-from engine.api.messages import ChooseSettings, Event, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
+from engine.api.messages import ChooseSettings, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
 from engine.api.plan import Choice, Defaults, Proposal
 from engine.api.settings import GpuLayers, LoadSettings
 
@@ -66,10 +66,11 @@ class ModelLoader(QObject):
         self._effects: collections.deque[Effect] = collections.deque()
         self._is_busy = False
         self._memory = FreeMemory()
+        self._memory.note(session.status.engine)
         # Whether a choice waits for the engine, which is starting.
         self._is_waiting = False
         self._looked.connect(self._take, Qt.ConnectionType.QueuedConnection)
-        session.noted.connect(self._on_noted)
+        session.noted.connect(self._move)
         session.status_changed.connect(self._on_status)
         session.event_received.connect(lambda _event: self._work())
 
@@ -77,7 +78,7 @@ class ModelLoader(QObject):
 
     def open(self, path: str) -> None:
         """Check a file, then load it; a wrong one costs nothing that is loaded."""
-        self._want(Wish(next(self._numbers), path, self.setups.store.current.setup(path)))
+        self._take(loads.Wanted(Wish(next(self._numbers), path, self.setups.store.current.setup(path))))
 
     def apply(self, setup: Setup, then: Callable[[], object] | None = None) -> None:
         """Put a setup of the model in force, with a reload where it needs one; ``then`` is called once it is."""
@@ -88,7 +89,7 @@ class ModelLoader(QObject):
         newest = self._load
         is_changing = newest is not None and newest.is_under_way and newest.wish.why is Why.APPLIED
         if is_changing or before.needs_reload(setup):
-            self._want(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before))
+            self._take(loads.Wanted(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before)))
         else:
             self.setups.keep(path, setup)
             if then is not None:
@@ -108,9 +109,6 @@ class ModelLoader(QObject):
         question = ChooseSettings(path, LoadSettings(), held(self.session.status))
         self._plans.ask("defaults", question, partial(self._on_chosen, path, None))
 
-    def _want(self, wish: Wish) -> None:
-        self._take(loads.Wanted(wish))
-
     # How it moves
 
     def _take(self, event: loads.Happening) -> None:
@@ -120,14 +118,10 @@ class ModelLoader(QObject):
     def _move(self, event: loads.Happening) -> None:
         self._load, effects = loads.step(self._load, event)
         self._effects.extend(effects)
-        is_choosing = self._load is not None and self._load.stage is Stage.CHECKED
-        self.session.expect(self._load.wish.path if self._load is not None and is_choosing else None)
+        self.session.expect(self._load.wish.path if self._load is not None and self._load.is_expected else None)
         for effect in effects:
             if effect.do is Do.END:
                 self._keep(effect.load)
-
-    def _on_noted(self, event: Event) -> None:
-        self._move(event)
 
     def _work(self) -> None:
         """Do what follows, in order, also what follows from that."""

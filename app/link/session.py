@@ -158,7 +158,7 @@ class EngineSession(QObject):
             log.exception("%s could not be sent", type(command).__name__)
             if request_id is not None and not isinstance(command, Cancel):
                 mistake = internal_error(error)
-                self._bridge.post(Failed(request_id, mistake.code, mistake.message, mistake.detail))
+                self._bridge.post(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))
 
     def _set(self, heard: EngineStatus) -> None:
         self._heard = heard

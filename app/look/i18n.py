@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTime, QTranslator
 
+from app.look.foreign_text import visible
+from engine.api.sentences import Bytes, Sentence, Value, bounded, fill
+
 LANGUAGES = {"en": "English", "zh_CN": "简体中文"}
 """Complete languages, each named as its people do."""
 SYSTEM = "system"
+_MOST = 2**63 - 1
+"""The largest number that Qt writes; the headers of files may claim larger ones."""
 
 
 class Languages(QObject):
@@ -93,52 +95,22 @@ def time_text(moment: datetime) -> str:
     return QLocale().toString(QTime(moment.hour, moment.minute), QLocale.FormatType.ShortFormat)
 
 
-FEWEST_LETTERS = 8
-"""A pattern with less than this in one piece would match anything."""
+def in_words(sentence: Sentence) -> str:
+    """What the engine says, in the language in force."""
+    text = QCoreApplication.translate("Engine", sentence.text)
+    if text == sentence.text:
+        # A word that settings declare: it has the translation of their panel.
+        text = QCoreApplication.translate("Settings", sentence.text)
+    return fill(text, map(_shown, sentence.arguments))
 
 
-class EngineWords:
-    """Says in the language in force what the engine says in English.
-
-    ``sentences`` are the engine's sentences as the translations know them, with ``{}`` where a name or a number stands.
-    A sentence that is not among them is shown as it came.
-    """
-
-    CONTEXT = "Engine"
-
-    def __init__(self, sentences: Iterable[str]) -> None:
-        self._sentences = tuple(sentences)
-
-    @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        """Made when the first sentence comes, which is seldom while the window opens."""
-        found: list[tuple[re.Pattern[str], str]] = []
-        for sentence in self._sentences:
-            pieces = sentence.split("{}")
-            if len(pieces) > 1 and len(max(pieces, key=len)) >= FEWEST_LETTERS:
-                pattern = "(.{0,2000}?)".join(re.escape(piece) for piece in pieces)
-                found.append((re.compile(pattern, re.DOTALL), sentence))
-        # The most specific one first.
-        return sorted(found, key=lambda entry: -len(entry[1]))
-
-    def translate(self, sentence: str) -> str:
-        """The sentence in the language in force."""
-        if sentence in self._sentences:
-            return QCoreApplication.translate(self.CONTEXT, sentence)
-        for pattern, source in self._patterns:
-            if (match := pattern.fullmatch(sentence)) is not None:
-                translated = QCoreApplication.translate(self.CONTEXT, source)
-                return fill(translated, match.groups())
-        return sentence
-
-
-def fill(template: str, values: Iterable[str]) -> str:
-    """Put values in place of each ``{}`` or ``{0}``, ``{1}`` …; braces in the values stay as they are."""
-    given = list(values)
-    order = iter(range(len(given)))
-
-    def value(match: re.Match[str]) -> str:
-        index = int(match[1]) if match[1] else next(order, len(given))
-        return given[index] if index < len(given) else match[0]
-
-    return re.sub(r"\{(\d?)\}", value, template)
+def _shown(value: Value) -> str:
+    match value:
+        case Sentence():
+            return in_words(value)
+        case Bytes():
+            return bytes_text(min(value.n, _MOST))
+        case int():
+            return number(max(-_MOST, min(value, _MOST)))
+        case _:
+            return visible(bounded(value))

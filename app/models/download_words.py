@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.look import i18n
+from app.models import fit_words
 from app.models.fit_words import FitWords
 from engine.models.hub.downloads import Download, DownloadState
 
@@ -27,8 +28,10 @@ def progress(download: Download) -> str:
     return " · ".join(parts)
 
 
-def state(download: Download, problem: str) -> FitWords:
-    """What goes on; ``problem`` is the sentence of one that failed."""
+def state(download: Download) -> FitWords:
+    """What goes on, or why it failed."""
+    if download.problem is not None:
+        return fit_words.of_problem(download.problem.sentence)
     match download.state:
         case DownloadState.WAITING:
             return FitWords(translate("DownloadsPage", "Waits for its turn"), "text_3")
@@ -36,8 +39,6 @@ def state(download: Download, problem: str) -> FitWords:
             return FitWords(translate("DownloadsPage", "Checking what is there already"), "text_3")
         case DownloadState.PAUSED:
             return FitWords(translate("DownloadsPage", "Paused"), "warning")
-        case DownloadState.FAILED:
-            return FitWords(problem, "danger")
         case DownloadState.DONE:
             if any(file.sha256 is None for file in download.model.files):
                 # A plain mirror tells none.

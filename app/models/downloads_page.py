@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models import download_words, fit_words
 from app.models.model_card import CardList, ModelCard
+from engine.api.sentences import Sentence
 from engine.models.hub.downloads import Download, DownloadState
 
 
@@ -25,7 +27,7 @@ class DownloadCard(ModelCard):
         self.path = ""
 
 
-class DownloadsPage(QWidget):
+class DownloadsPage(Retranslating, QWidget):
     """The signals carry the key of a download, ``load_wanted`` the path of a finished model."""
 
     pause_wanted = Signal(str)
@@ -38,8 +40,7 @@ class DownloadsPage(QWidget):
         self.setObjectName("downloadsPage")
         self._theme = theme
         self._downloads: tuple[Download, ...] = ()
-        self._problems: dict[str, str] = {}
-        self._not_loaded: dict[str, str] = {}
+        self._not_loaded: dict[str, Sentence] = {}
         self._list = CardList()
         self.setFocusProxy(self._list)
         column = QVBoxLayout(self)
@@ -53,9 +54,9 @@ class DownloadsPage(QWidget):
         """The downloads that are shown."""
         return self._list.cards
 
-    def show_downloads(self, downloads: tuple[Download, ...], problems: dict[str, str]) -> None:
-        """All downloads as they are; ``problems`` has a sentence for the key of each that failed."""
-        self._downloads, self._problems = downloads, problems
+    def show_downloads(self, downloads: tuple[Download, ...]) -> None:
+        """All downloads as they are."""
+        self._downloads = downloads
         known = {card.key: card for card in self._list.cards if isinstance(card, DownloadCard)}
         cards: list[ModelCard] = []
         for download in downloads:
@@ -68,19 +69,19 @@ class DownloadsPage(QWidget):
     def load(self, path: str) -> None:
         """Have a finished model loaded."""
         if self._not_loaded.pop(path, None) is not None:
-            self.show_downloads(self._downloads, self._problems)
+            self.show_downloads(self._downloads)
         self.load_wanted.emit(path)
 
-    def show_not_loaded(self, path: str, sentence: str) -> None:
+    def show_not_loaded(self, path: str, sentence: Sentence) -> None:
         """Why a finished model could not be loaded."""
         self._not_loaded[path] = sentence
-        self.show_downloads(self._downloads, self._problems)
+        self.show_downloads(self._downloads)
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
         self.setWindowTitle(self.tr("Downloads"))
         self._list.set_empty_words(self.tr("Nothing is being downloaded."))
-        self.show_downloads(self._downloads, self._problems)
+        self.show_downloads(self._downloads)
 
     def _render(self, card: DownloadCard, download: Download) -> None:
         state = download.state
@@ -106,10 +107,4 @@ class DownloadsPage(QWidget):
         if is_done and card.path in self._not_loaded:
             card.set_fit(fit_words.of_problem(self._not_loaded[card.path]))
         else:
-            card.set_fit(download_words.state(download, self._problems.get(download.key, "")))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
+            card.set_fit(download_words.state(download))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.look.theme import Theme
 from app.models.first_cards import FirstCard, FoundCard, SuggestedCard
+from engine.api.sentences import Sentence
 from engine.models.hub.downloads import Download
 from engine.models.hub.suggestions import Suggested, Suggestion
 
@@ -31,15 +32,13 @@ class Offer(Enum):
 
 class FirstModels(QWidget):
     """``download_wanted`` carries a Suggestion, ``pause_wanted`` and ``resume_wanted`` the key of a download,
-    ``open_wanted`` the path of a model; ``offer_changed`` nothing, also when a card has become higher, and
-    ``retranslated`` neither, after a change of the language, for words that were given to it."""
+    ``open_wanted`` the path of a model; ``offer_changed`` nothing, also when a card has become higher."""
 
     download_wanted = Signal(object)
     pause_wanted = Signal(str)
     resume_wanted = Signal(str)
     open_wanted = Signal(str)
     offer_changed = Signal()
-    retranslated = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,18 +75,18 @@ class FirstModels(QWidget):
             if card.model == suggestion:
                 card.set_asking()
 
-    def show_problem(self, repo: str, sentence: str) -> None:
+    def show_problem(self, repo: str, sentence: Sentence) -> None:
         """Why a download did not begin."""
         for card in self._suggested_cards():
             if card.model.repo == repo:
                 card.set_problem(sentence)
         self.offer_changed.emit()
 
-    def show_downloads(self, downloads: dict[str, Download], problems: dict[str, str]) -> None:
-        """The downloads of suggestions, and a sentence for each that failed, by their repositories."""
+    def show_downloads(self, downloads: dict[str, Download]) -> None:
+        """The downloads of suggestions, by their repositories."""
         before = [card.fit.isHidden() for card in self.cards]
         for card in self._suggested_cards():
-            card.set_download(downloads.get(card.model.repo), problems.get(card.model.repo, ""))
+            card.set_download(downloads.get(card.model.repo))
         if before != [card.fit.isHidden() for card in self.cards]:
             self.offer_changed.emit()
 
@@ -99,12 +98,6 @@ class FirstModels(QWidget):
     def shows(self, key: str) -> bool:
         """Whether somebody can see what becomes of a download."""
         return any(card.isVisible() and card.has_download(key) for card in self._suggested_cards())
-
-    def retranslate(self) -> None:
-        """Take the words of the language in force."""
-        for card in self.cards:
-            card.render_words()
-        self.retranslated.emit()
 
     def _suggested_cards(self) -> list[SuggestedCard]:
         return [card for card in self.cards if isinstance(card, SuggestedCard)]

@@ -42,14 +42,12 @@ class FirstRun(QObject):
         workers: Workers,
         look: Callable[[], object],
         load: Callable[[str], object],
-        translate: Callable[[str], str],
     ) -> None:
         super().__init__(view)
         self._view, self._session, self._hub = view, session, workers.hub
-        self._look, self._translate = look, translate
+        self._look = look
         self._has_model = True
         self._repos: dict[str, str] = {}
-        self._refusals: dict[str, EngineError] = {}
         self._again = QTimer(self)
         self._again.setInterval(LOOK_MS)
         self._again.timeout.connect(self.suggest)
@@ -57,7 +55,6 @@ class FirstRun(QObject):
         view.pause_wanted.connect(self._hub.queue.pause)
         view.resume_wanted.connect(self._hub.queue.resume)
         view.open_wanted.connect(load)
-        view.retranslated.connect(self._show_again)
         session.status_changed.connect(self._on_status)
         workers.library.listed.connect(self._on_listed)
         self._hub.suggestion_added.connect(self._on_added)
@@ -103,7 +100,6 @@ class FirstRun(QObject):
             self.suggest()
 
     def _download(self, suggestion: Suggestion) -> None:
-        self._refusals.pop(suggestion.repo, None)
         self._view.show_asking(suggestion)
         self._hub.download_suggestion(suggestion)
 
@@ -113,21 +109,10 @@ class FirstRun(QObject):
 
     def _on_refused(self, repo: str, error: EngineError) -> None:
         log.info("suggestion %s: %s %s", repo, error.code, error.detail)
-        self._refusals[repo] = error
-        self._view.show_problem(repo, self._translate(error.message))
-
-    def _show_again(self) -> None:
-        """Say everything in the language in force."""
-        for repo, error in self._refusals.items():
-            self._view.show_problem(repo, self._translate(error.message))
-        self._show_downloads(self._hub.queue.downloads)
+        self._view.show_problem(repo, error.sentence)
 
     def _show_downloads(self, downloads: tuple[Download, ...]) -> None:
-        by_repo = {self._repos.get(one.key, one.model.repo): one for one in downloads}
-        problems = {
-            repo: self._translate(one.problem.message) for repo, one in by_repo.items() if one.problem is not None
-        }
-        self._view.show_downloads(by_repo, problems)
+        self._view.show_downloads({self._repos.get(one.key, one.model.repo): one for one in downloads})
 
 
 def free_memory(engine: EngineReady | None) -> tuple[int, int]:

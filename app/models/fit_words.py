@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.look import i18n
 from engine.api.plan import Choice, Home
+from engine.api.sentences import Sentence
 
 translate = QCoreApplication.translate
 
@@ -26,9 +27,9 @@ def waiting() -> FitWords:
     return FitWords(translate("FitWords", "Looking whether it fits…"), "text_3")
 
 
-def of_choice(choice: Choice, reasons: tuple[str, ...]) -> FitWords:
-    """``reasons`` are those of the choice in the language in force."""
-    tip = "\n".join(reasons)
+def of_choice(choice: Choice) -> FitWords:
+    """The settings that were chosen, and why."""
+    tip = "\n".join(map(i18n.in_words, choice.reasons))
     if not choice.fits:
         return FitWords(translate("FitWords", "Does not fit into the free memory"), "danger", tip)
     if choice.home is Home.GPU:
@@ -48,6 +49,6 @@ def of_choice(choice: Choice, reasons: tuple[str, ...]) -> FitWords:
     return FitWords(" · ".join(parts), color, tip)
 
 
-def of_problem(sentence: str) -> FitWords:
+def of_problem(sentence: Sentence) -> FitWords:
     """Why it can't be told, or can't be used at all."""
-    return FitWords(sentence, "danger")
+    return FitWords(i18n.in_words(sentence), "danger")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models import fit_words
 from app.models.fit_words import FitWords
@@ -29,7 +30,7 @@ class LibraryCard(ModelCard):
             self.load = self.add_button("loadModel", lambda: page.load_wanted.emit(str(model.path)), "primary")
 
 
-class LibraryPage(QWidget):
+class LibraryPage(Retranslating, QWidget):
     """``load_wanted`` carries a path, ``remove_folder_wanted`` that of an added folder; the others nothing."""
 
     load_wanted = Signal(str)
@@ -43,7 +44,6 @@ class LibraryPage(QWidget):
         self._theme = theme
         self._models: tuple[LibraryModel, ...] = ()
         self._fits: dict[str, FitWords] = {}
-        self._problems: dict[str, str] = {}
         self._loaded: str | None = None
         self._loading: str | None = None
         self._cards: dict[Path, LibraryCard] = {}
@@ -82,14 +82,14 @@ class LibraryPage(QWidget):
         """The models that are shown."""
         return self._list.cards
 
-    def show_listing(self, listing: Listing, problems: dict[str, str]) -> None:
-        """The models of a look; ``problems`` has a sentence for the path of each that can't be used."""
+    def show_listing(self, listing: Listing) -> None:
+        """The models of a look."""
         before = {model.path: model for model in self._models}
         for model in listing.models:
             if before.get(model.path) != model:
                 # Another file under an old name.
                 self._fits.pop(str(model.path), None)
-        self._models, self._problems = listing.models, problems
+        self._models = listing.models
         self._fill()
 
     def show_fit(self, path: str, fit: FitWords) -> None:
@@ -173,7 +173,7 @@ class LibraryPage(QWidget):
         card.set_facts(*self._facts(model))
         if card.load is None:
             if model.problem is not None:
-                card.set_fit(fit_words.of_problem(self._problems.get(path, model.problem.message)))
+                card.set_fit(fit_words.of_problem(model.problem.sentence))
             return
         card.set_fit(self._fits.get(path, fit_words.waiting()))
         words = {self._loaded: self.tr("Loaded"), self._loading: self.tr("Loading…")}
@@ -221,12 +221,6 @@ class LibraryPage(QWidget):
             Source.OLLAMA: "Ollama",
             Source.STARTER: self.tr("comes with Kvasir"),
         }[source]
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
 
 def _file_words(path: Path, n_files: int) -> str:

@@ -16,6 +16,7 @@ from app.commands.actions import Actions
 from app.link.file_check import held
 from app.link.model_loader import ModelLoader
 from app.link.status import EngineState
+from app.look.i18n import in_words
 from app.look.theme import Theme
 from app.models import fit_words
 from app.models.first_run import free_memory
@@ -26,6 +27,7 @@ from app.widgets.notices import Level, Notices
 from engine.api.errors import EngineError
 from engine.api.messages import ChooseSettings, Failed, PlanAnswer, SettingsChosen
 from engine.api.plan import Choice
+from engine.api.sentences import Sentence
 from engine.api.settings import LoadSettings
 from engine.models.hub.downloads import Download, DownloadState
 from engine.models.hub.remote import RemoteModel
@@ -41,8 +43,7 @@ ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 
 class ModelDesk(QObject):
-    """``loader`` loads files; ``notices`` tell in the main window what was downloaded; ``translate`` says the engine's
-    sentences in the language in force.
+    """``loader`` loads files; ``notices`` tell in the main window what was downloaded.
 
     ``shows_elsewhere`` says whether the end of a download can be seen without a notice, by its key.
 
@@ -56,14 +57,13 @@ class ModelDesk(QObject):
         store: PreferencesStore,
         workers: Workers,
         notices: Notices,
-        translate: Callable[[str], str],
     ) -> None:
         super().__init__()
         session = loader.session
         self._theme, self._session, self._store = theme, session, store
         self._library, self._hub, self._plans = workers.library, workers.hub, workers.plans
         self._workers = workers
-        self._loader, self._notices, self._translate = loader, notices, translate
+        self._loader, self._notices = loader, notices
         self._window: ModelsWindow | None = None
         self._choices: dict[str, Choice] = {}
         self._failures: dict[str, Failed] = {}
@@ -75,7 +75,7 @@ class ModelDesk(QObject):
         self._hub.judged.connect(self._on_judged)
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(lambda _status: self._show_loaded())
-        loader.failed.connect(lambda path, error: self._on_not_loaded(path, translate(error.message)))
+        loader.failed.connect(lambda path, error: self._on_not_loaded(path, error.sentence))
 
     def connect_actions(self, actions: Actions) -> None:
         """Say what the actions about models do."""
@@ -130,10 +130,10 @@ class ModelDesk(QObject):
         finder.token_wanted.connect(self._ask_for_token)
         self._hub.found.connect(finder.show_found)
         self._hub.opened.connect(finder.show_repo)
-        self._hub.failed.connect(lambda error: finder.show_problem(self._words(error)))
-        self._hub.token_not_kept.connect(lambda error: finder.show_problem(self._words(error)))
+        self._hub.failed.connect(lambda error: finder.show_problem(in_words(self._sentence(error))))
+        self._hub.token_not_kept.connect(lambda error: finder.show_problem(in_words(self._sentence(error))))
         self._hub.not_judged.connect(
-            lambda key, error: finder.show_not_judged(key, fit_words.of_problem(self._words(error)))
+            lambda key, error: finder.show_not_judged(key, fit_words.of_problem(self._sentence(error)))
         )
         queue = self._hub.queue
         downloads.pause_wanted.connect(queue.pause)
@@ -191,28 +191,21 @@ class ModelDesk(QObject):
             self._show_choice(path)
         elif isinstance(answer, Failed):
             self._failures[path] = answer
-            self._show_fit(path, fit_words.of_problem(self._translate(answer.message)))
+            self._show_fit(path, fit_words.of_problem(answer.sentence))
 
     def _show_listing(self) -> None:
-        if self._window is None or self._listing is None:
-            return
-        models = self._listing.models
-        problems = {str(one.path): self._translate(one.problem.message) for one in models if one.problem is not None}
-        self._window.library.show_listing(self._listing, problems)
+        if self._window is not None and self._listing is not None:
+            self._window.library.show_listing(self._listing)
 
     def _show_again(self) -> None:
-        """Say everything in the language in force."""
-        self._show_listing()
+        """Say in the language in force how the models fit."""
         for path in self._choices:
             self._show_choice(path)
         for path, failed in self._failures.items():
-            self._show_fit(path, fit_words.of_problem(self._translate(failed.message)))
-        self._show_downloads(self._hub.queue.downloads)
+            self._show_fit(path, fit_words.of_problem(failed.sentence))
 
     def _show_choice(self, path: str) -> None:
-        choice = self._choices[path]
-        reasons = tuple(self._translate(reason) for reason in choice.reasons)
-        self._show_fit(path, fit_words.of_choice(choice, reasons))
+        self._show_fit(path, fit_words.of_choice(self._choices[path]))
 
     def _show_fit(self, path: str, fit: FitWords) -> None:
         if self._window is None:
@@ -228,7 +221,7 @@ class ModelDesk(QObject):
         except EngineError as error:
             # Its name would lead out of the folder.
             if self._window is not None:
-                self._window.finder.show_problem(self._words(error))
+                self._window.finder.show_problem(in_words(self._sentence(error)))
 
     def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
         before, self._states = self._states, {one.key: one.state for one in downloads}
@@ -250,8 +243,7 @@ class ModelDesk(QObject):
     def _show_downloads(self, downloads: tuple[Download, ...]) -> None:
         if self._window is None:
             return
-        problems = {one.key: self._translate(one.problem.message) for one in downloads if one.problem is not None}
-        self._window.downloads.show_downloads(downloads, problems)
+        self._window.downloads.show_downloads(downloads)
         self._window.finder.set_queued(frozenset(one.key for one in downloads))
         self._window.set_n_active(sum(one.state in ACTIVE for one in downloads))
 
@@ -261,7 +253,7 @@ class ModelDesk(QObject):
         if self._window is not None:
             self._window.library.set_loaded(self._loaded_path(), loading)
 
-    def _on_not_loaded(self, path: str, sentence: str) -> None:
+    def _on_not_loaded(self, path: str, sentence: Sentence) -> None:
         """The main window says so too, but may lie behind."""
         if self._window is not None and self._window.isVisible():
             self._window.library.show_fit(path, fit_words.of_problem(sentence))
@@ -276,9 +268,9 @@ class ModelDesk(QObject):
         facts = self._session.status.facts
         return facts.path if facts is not None else None
 
-    def _words(self, error: EngineError) -> str:
+    def _sentence(self, error: EngineError) -> Sentence:
         log.info("models: %s %s", error.code, error.detail)
-        return self._translate(error.message)
+        return error.sentence
 
     # Asking
 

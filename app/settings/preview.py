@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.cache.marks import Mark, Pattern
 from app.cache.memory_bars import PARTS, ShareBar
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import DeviceMemory, ModelFacts
@@ -74,7 +75,7 @@ def _parts(memory: DevicePlan | DeviceMemory, room: int) -> list[tuple[Mark, int
     ]
 
 
-class Preview(QWidget):
+class Preview(Retranslating, QWidget):
     """``largest_wanted`` carries the tokens of the largest context that fits, when a person asks for it."""
 
     largest_wanted = Signal(int)
@@ -214,9 +215,3 @@ class Preview(QWidget):
     def _on_largest(self) -> None:
         if self._fit is not None and self._fit.largest_n_ctx is not None:
             self.largest_wanted.emit(self._fit.largest_n_ctx)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.link.what_if import WhatIf
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.settings.form import words
 from app.settings.preset_bar import PresetBar
@@ -30,11 +31,8 @@ from engine.api.messages import CacheUsage, Failed, ModelFacts
 from engine.api.plan import Defaults, Fit, MemoryPlan, Proposal
 from engine.plan.full_cache import reload_seconds
 
-Translate = Callable[[str], str]
-"""Says an engine's sentence in the language in force."""
 
-
-class SetupPanel(QWidget):
+class SetupPanel(Retranslating, QWidget):
     """``apply_requested`` carries the Setup that a person wants in force; ``command_wanted`` asks for the setup as a
     command line, ``defaults_wanted`` for what the model of a file is set to by itself. `presets` tells of presets that
     were saved or removed."""
@@ -43,13 +41,12 @@ class SetupPanel(QWidget):
     defaults_wanted = Signal(str)
     command_wanted = Signal()
 
-    def __init__(self, theme: Theme, what_if: WhatIf, translate: Translate, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, what_if: WhatIf, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("settingsPanel")
         self.setProperty("surface", "side")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._what_if = what_if
-        self._translate = translate
         self._applied = Setup()
         self._asked: Setup | None = None
         self._defaults: Defaults | None = None
@@ -215,9 +212,9 @@ class SetupPanel(QWidget):
         self._is_refused = False
         reasons: dict[str, dict[str, str]] = {}
         for refusal in plan.refusals:
-            reasons.setdefault(refusal.setting, {})[refusal.value] = self._translate(refusal.message)
+            reasons.setdefault(refusal.setting, {})[refusal.value] = i18n.in_words(refusal.sentence)
         self.form.set_refusals(reasons, types_match=plan.types_must_match)
-        warnings = [self._translate(warning.message) for warning in plan.warnings]
+        warnings = [i18n.in_words(warning.sentence) for warning in plan.warnings]
         if plan.types_must_match:
             warnings.append(self.tr("This model keeps K and V as one, so their types change together."))
         self.preview.show_plan(plan, warnings)
@@ -225,7 +222,7 @@ class SetupPanel(QWidget):
 
     def _on_refused(self, failed: Failed) -> None:
         self._is_refused = True
-        self.preview.show_refusal(self._translate(failed.message))
+        self.preview.show_refusal(i18n.in_words(failed.sentence))
         self._render()
 
     def _on_fit(self, fit: Fit) -> None:
@@ -296,7 +293,7 @@ class SetupPanel(QWidget):
         if self._applied.load != self._defaults.settings:
             return self.tr("These are settings of your own. “Defaults” leads back to what fits this machine.")
         # A full stop of Chinese has its space in itself.
-        reasons = " ".join(self._translate(reason) for reason in self._defaults.reasons).replace("。 ", "。")
+        reasons = " ".join(i18n.in_words(reason) for reason in self._defaults.reasons).replace("。 ", "。")
         return self.tr("Chosen for this machine: {0}").format(reasons)
 
     def _note_text(self, is_reload: bool) -> str:
@@ -327,12 +324,6 @@ class SetupPanel(QWidget):
     def presets_from(self, presets: Mapping[str, Setup]) -> None:
         """A person's own presets."""
         self.presets.show_own(presets)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Nothing is asked while nobody looks; what changed since is asked when somebody does."""

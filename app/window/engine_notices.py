@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
-from app.look.i18n import EngineWords
+from app.look.i18n import in_words
 from app.look.links import Link
 from app.store.preferences import Problem, ProblemKind
 from app.widgets.notices import Level, Notices
@@ -35,13 +35,11 @@ class EngineNotices(QObject):
         notices: Notices,
         session: EngineSession,
         loader: ModelLoader,
-        words: EngineWords,
         read_log: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._notices = notices
-        self.words = words
         self._read_log = read_log
         session.event_received.connect(self._on_event)
         loader.failed.connect(lambda _path, error: self.tell_failed(error))
@@ -52,7 +50,7 @@ class EngineNotices(QObject):
         detail = error.detail
         if level is Level.ERROR and isinstance(error, Failed):
             detail = "\n\n".join(filter(None, (detail, self._read_log())))
-        self._notices.tell(level, self.words.translate(error.message), detail)
+        self._notices.tell(level, in_words(error.sentence), detail)
 
     def tell_choose_model(self) -> None:
         """Something was to be sent, and there is nobody to answer."""
@@ -107,8 +105,8 @@ class EngineNotices(QObject):
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, EngineLost):
-            self._notices.tell(Level.ERROR, self.words.translate(event.message), event.log_tail)
+            self._notices.tell(Level.ERROR, in_words(event.sentence), event.log_tail)
         elif isinstance(event, Notice) and event.code in _LEVELS:
-            self._notices.tell(_LEVELS[event.code], self.words.translate(event.message), event.detail)
+            self._notices.tell(_LEVELS[event.code], in_words(event.sentence), event.detail)
         elif isinstance(event, Failed) and event.request_id is None:
             self.tell_failed(event)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.chats.chat_session import ChatSession
+from app.link.load import Load
 from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
 from app.link.status import EngineState, EngineStatus
@@ -36,7 +37,7 @@ class Unattended(QObject):
         self._picture = picture
         self._was_started = False
         session.status_changed.connect(self._on_status)
-        loader.failed.connect(lambda _path, error: self._end(1, error.message))
+        loader.ended.connect(self._on_load_ended)
         chat.answer_ended.connect(self._on_answer_ended)
 
     def give_up(self, sentence: str) -> None:
@@ -49,6 +50,10 @@ class Unattended(QObject):
         elif status.can_answer and not self._was_started:
             self._was_started = True
             self._go_on()
+
+    def _on_load_ended(self, load: Load) -> None:
+        if load.error is not None:
+            self._end(1, load.error.message)
 
     def _on_answer_ended(self, is_good: bool) -> None:
         if not is_good:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from engine.api.sentences import Said, Sentence
+
 Role = Literal["system", "user", "assistant"]
 
 
@@ -37,11 +39,11 @@ class NoticeCode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Notice:
+class Notice(Said):
     """Something the person should know about the prompt: a code for programs, a sentence for the person."""
 
     code: NoticeCode
-    text: str
+    sentence: Sentence
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import traceback
 from collections.abc import Iterator
 from enum import StrEnum
 
+from engine.api.sentences import Said, Sentence, require_sentence, say
+
 log = logging.getLogger("kvasir")
 
 
@@ -63,23 +65,24 @@ class ErrorCode(StrEnum):
     INTERNAL = "internal"
 
 
-class EngineError(Exception):
-    """An error with a way out: ``message`` is one plain sentence (or two) for the person, ``detail`` is for the log."""
+class EngineError(Said, Exception):
+    """An error with a way out: ``sentence`` is a plain one (or two) for the person, ``detail`` is for the log."""
 
-    def __init__(self, code: ErrorCode, message: str, detail: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, code: ErrorCode, sentence: Sentence, detail: str = "") -> None:
+        require_sentence(sentence)
+        super().__init__(sentence)
         self.code = code
-        self.message = message
+        self.sentence = sentence
         self.detail = detail
 
-    def __reduce__(self) -> tuple[type[EngineError], tuple[ErrorCode, str, str]]:
-        return (type(self), (self.code, self.message, self.detail))
+    def __reduce__(self) -> tuple[type[EngineError], tuple[ErrorCode, Sentence, str]]:
+        return (type(self), (self.code, self.sentence, self.detail))
 
 
 def internal_error(error: Exception) -> EngineError:
     """The EngineError for a mistake of Kvasir's own."""
     detail = "".join(traceback.format_exception(error))
-    message = "Something went wrong inside Kvasir. Your text is safe; try again."
+    message = say("Something went wrong inside Kvasir. Your text is safe; try again.")
     return EngineError(ErrorCode.INTERNAL, message, detail)
 
 

@@ -26,6 +26,7 @@ from engine.api.facts import Span as Span
 from engine.api.facts import SpanState as SpanState
 from engine.api.facts import Tier as Tier
 from engine.api.plan import Choice, Fit, MemoryPlan
+from engine.api.sentences import Said, Sentence
 from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings
 
 
@@ -188,15 +189,17 @@ class Event:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready, with the event's name under "event"."""
-        plain = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
-        return {"event": type(self).__name__, **plain}
+        return {"event": type(self).__name__, **_plain(self)}
 
 
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, StrEnum):
+    if isinstance(value, StrEnum | Sentence):
         return str(value)
+    if isinstance(value, StrEnum | Sentence):
+        return str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {"message" if name == "sentence" else name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
     return value
@@ -247,11 +250,11 @@ class ModelUnloaded(Event):
 
 
 @dataclass(frozen=True)
-class Notice(Event):
+class Notice(Said, Event):
     """A sentence the person should read once; ``detail`` for the log."""
 
     code: NoticeCode
-    message: str
+    sentence: Sentence
     detail: str = ""
 
 
@@ -343,12 +346,12 @@ class Finished(Event):
 
 
 @dataclass(frozen=True)
-class Failed(Event):
+class Failed(Said, Event):
     """A request could not be done; the engine lives on. ``request_id`` None: nothing in particular was asked."""
 
     request_id: int | None
     code: ErrorCode
-    message: str
+    sentence: Sentence
     detail: str = ""
 
 
@@ -368,7 +371,7 @@ class LossOutcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class EngineLost(Event):
+class EngineLost(Said, Event):
     """The process died. ``exit_code`` as multiprocessing says it (negative: the signal); made by the client.
 
     ``request_ids``: what was under way and will not be answered otherwise. ``reload_id``: the load that the client asks
@@ -378,7 +381,7 @@ class EngineLost(Event):
     exit_code: int | None
     outcome: LossOutcome
     code: ErrorCode
-    message: str
+    sentence: Sentence
     log_tail: str
     request_ids: tuple[int, ...]
     reload_id: int | None = None

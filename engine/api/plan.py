@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.api.facts import DeviceMemory
+from engine.api.sentences import Said, Sentence
 from engine.api.settings import LoadSettings
 
 
@@ -20,20 +21,18 @@ class PlanWarningCode(StrEnum):
 
 
 @dataclass(frozen=True)
-class PlanWarning:
-    """``message`` is a sentence for the person."""
-
+class PlanWarning(Said):
     code: PlanWarningCode
-    message: str
+    sentence: Sentence
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Refusal(Said):
     """A value that this model can't be used with beside the other settings: the setting's name, and a sentence why."""
 
     setting: str
     value: str
-    message: str
+    sentence: Sentence
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ class Choice:
     home: Home
     n_layer: int
     fits: bool
-    reasons: tuple[str, ...]
+    reasons: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True)
@@ -148,4 +147,4 @@ class Defaults:
     """What a model is loaded with while nobody has set it otherwise, with sentences that say why."""
 
     settings: LoadSettings
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Sentence, ...] = ()

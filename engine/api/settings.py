@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, TypeGuard, TypeVar, get_args, get_type_hints
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import Sentence, Value, either, say
 
 GPU_LAYERS_MAX = 10_000
 """More layers than any model has; a bound for input, not a meaning."""
@@ -179,28 +180,25 @@ class Declaration:
         return float(part)
 
     def _invalid(self, value: Any) -> EngineError:
-        return EngineError(
-            ErrorCode.SETTING_INVALID,
-            f"{self.label} can't be “{str(value)[:60]}”: use {self.allowed()}.",
-            f"{self.name}={value!r:.200}",
-        )
+        label, given = Sentence(self.label), str(value)[:60]
+        sentence = say("{0} can't be “{1}”: use {2}.", label, given, self.allowed())
+        return EngineError(ErrorCode.SETTING_INVALID, sentence, f"{self.name}={value!r:.200}")
 
-    def allowed(self) -> str:
+    def allowed(self) -> Value:
         """The values that would be right, in words."""
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            return either([Sentence(choice) for choice in self.choices])
         if self.kind is bool:
-            return "on or off"
+            return say("on or off")
         if self.kind is tuple:
-            return "shares such as 3,1, not all of them zero"
+            return say("shares such as 3,1, not all of them zero")
         if self.kind is str:
-            return "text"
-        number = "a whole number" if self.kind is int else "a number"
-        low, high = self.minimum, self.maximum
-        if low is not None and high is not None:
-            number += f" from {_plain(low)} to {_plain(high)}"
-        also = list(self.words) + ([self.none_label] if self.optional else [])
-        return " or ".join([*also, number])
+            return say("text")
+        number = say("a whole number") if self.kind is int else say("a number")
+        if self.minimum is not None and self.maximum is not None:
+            number = say("{0} from {1} to {2}", number, _plain(self.minimum), _plain(self.maximum))
+        words = [*self.words, *([self.none_label] if self.optional else [])]
+        return either([*map(Sentence, words), number])
 
 
 _BOOLEAN_WORDS = frozenset({"on", "true", "yes", "1", "off", "false", "no", "0"})

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.cache.checkpoints import Checkpoint, Checkpoints
 from engine.cache.memory import CacheMemory, DecodeStatus, MemoryKind, MemoryTraits, StateBytes
 from engine.cache.sequence import TokenSequence
@@ -283,7 +284,9 @@ class Cells:
         self.clear()
         raise EngineError(
             code,
-            "llama.cpp could not evaluate this text. The chat is read again with the next message; "
-            "a smaller context helps.",
+            say(
+                "llama.cpp could not evaluate this text. The chat is read again with the next message; a smaller "
+                "context helps."
+            ),
             detail,
         )

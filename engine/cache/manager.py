@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from engine.api.chat import Prompt, Turn
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.api.settings import Policy, PolicySettings
 from engine.cache import window
 from engine.cache.cells import Cells, Interrupt
@@ -112,7 +113,7 @@ class CacheManager:
         """
         tokens = prompt.tokens
         if not tokens:
-            raise EngineError(ErrorCode.PROMPT_TOO_LONG, "There is nothing to answer: write a message first.")
+            raise EngineError(ErrorCode.PROMPT_TOO_LONG, say("There is nothing to answer: write a message first."))
         limits = window.limits(settings, self._cells.traits, prompt.turns)
         window.check_room(len(tokens), limits, prompt.turns)
         if not self._cells.is_equal:

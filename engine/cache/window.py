@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.api.chat import Turn
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import Sentence, say
 from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache.memory import MemoryKind, MemoryTraits
 
@@ -43,6 +44,14 @@ class Limits:
         return self.n_window - self.n_evict
 
 
+_MEMORY_WORDS = {
+    MemoryKind.ATTENTION: say("attention"),
+    MemoryKind.SLIDING: say("sliding"),
+    MemoryKind.RECURRENT: say("recurrent"),
+    MemoryKind.HYBRID: say("hybrid"),
+}
+
+
 def allowed_policies(kind: MemoryKind) -> tuple[Policy, ...]:
     """Policies a kind of memory can follow, the default first.
 
@@ -57,8 +66,11 @@ def allowed_policies(kind: MemoryKind) -> tuple[Policy, ...]:
 def unfit_policy(policy: Policy, kind: MemoryKind) -> EngineError:
     """The error for a policy that a kind of memory can't follow."""
     return _invalid(
-        f"This model's memory is {kind}, so tokens can't be taken out of it: "
-        f"choose recompute or stop instead of {policy}."
+        say(
+            "This model's memory is {0}, so tokens can't be taken out of it: choose recompute or stop instead of {1}.",
+            _MEMORY_WORDS[kind],
+            Sentence(policy),
+        )
     )
 
 
@@ -73,18 +85,28 @@ def check_policy(settings: PolicySettings, kind: MemoryKind, n_cells: int) -> No
     n_window = n_cells - n_sink if settings.n_window is None else settings.n_window
     if n_sink + n_window > n_cells or n_window < 2:
         raise _invalid(
-            f"{n_sink} sinks and a window of {n_window} need {n_sink + max(n_window, 2)} cells, and there are "
-            f"{n_cells}: make them smaller or the context window larger."
+            say(
+                "{0} sinks and a window of {1} need {2} cells, and there are {3}: make them smaller or the "
+                "context window larger.",
+                n_sink,
+                n_window,
+                n_sink + max(n_window, 2),
+                n_cells,
+            )
         )
     if settings.n_evict is not None and settings.n_evict >= n_window:
         raise _invalid(
-            f"An eviction of {settings.n_evict} tokens would empty the window of {n_window}: "
-            f"choose at most {n_window - 1}."
+            say(
+                "An eviction of {0} tokens would empty the window of {1}: choose at most {2}.",
+                settings.n_evict,
+                n_window,
+                n_window - 1,
+            )
         )
 
 
-def _invalid(message: str) -> EngineError:
-    return EngineError(ErrorCode.SETTING_INVALID, message)
+def _invalid(sentence: Sentence) -> EngineError:
+    return EngineError(ErrorCode.SETTING_INVALID, sentence)
 
 
 def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[Turn]) -> Limits:
@@ -105,8 +127,12 @@ def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[Turn]
     if n_window < 2 or n_window < (settings.n_evict or 0) + 1:
         raise EngineError(
             ErrorCode.PROMPT_TOO_LONG,
-            f"The system prompt takes {n_sink} of {n_room} cells, which leaves no room for a window: "
-            "shorten it, enlarge the context window, or let the system prompt be evicted.",
+            say(
+                "The system prompt takes {0} of {1} cells, which leaves no room for a window: shorten it, "
+                "enlarge the context window, or let the system prompt be evicted.",
+                n_sink,
+                n_room,
+            ),
         )
     share = RECOMPUTE_SHARE if policy is Policy.RECOMPUTE else EVICT_SHARE
     n_evict = settings.n_evict or max(1, n_window // share)
@@ -204,19 +230,28 @@ def too_long(n_tokens: int, limits: Limits, *, fits_without_older: bool) -> Engi
     n_room = limits.capacity if limits.policy is Policy.STOP else limits.n_window
     n_excess = n_tokens - n_room
     if limits.n_spare > 0:
-        message = (
-            f"This is too long by {n_excess} tokens: it has {n_tokens} and there is room for {n_room}. "
-            "Shorten it, or make the window larger."
+        message = say(
+            "This is too long by {0} tokens: it has {1} and there is room for {2}. Shorten it, or make the "
+            "window larger.",
+            n_excess,
+            n_tokens,
+            n_room,
         )
     elif fits_without_older:
-        message = (
-            f"This chat is too long by {n_excess} tokens: it has {n_tokens} and there is room for {n_room}. "
-            "Load the model with a larger context window, or choose a policy that lets old turns go."
+        message = say(
+            "This chat is too long by {0} tokens: it has {1} and there is room for {2}. Load the model with "
+            "a larger context window, or choose a policy that lets old turns go.",
+            n_excess,
+            n_tokens,
+            n_room,
         )
     else:
-        message = (
-            f"This is too long by {n_excess} tokens: it has {n_tokens} and there is room for {n_room}. "
-            "Shorten it, or load the model with a larger context window."
+        message = say(
+            "This is too long by {0} tokens: it has {1} and there is room for {2}. Shorten it, or load the "
+            "model with a larger context window.",
+            n_excess,
+            n_tokens,
+            n_room,
         )
     return EngineError(ErrorCode.PROMPT_TOO_LONG, message, f"n_tokens={n_tokens} n_room={n_room}")
 

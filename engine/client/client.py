@@ -42,6 +42,7 @@ from engine.api.messages import (
     TokensCounted,
 )
 from engine.api.options import EngineOptions
+from engine.api.sentences import Sentence
 from engine.client import deadlines
 from engine.client.log_tail import read_log_tail
 from engine.client.process import EngineProcess, Run
@@ -143,8 +144,8 @@ class EngineClient:
                 self._post(command)
                 return
         if isinstance(command, _Request):
-            code, message = self._verdict
-            self._on_event(EngineLost(None, LossOutcome.GAVE_UP, code, message, "", (command.request_id,)))
+            code, sentence = self._verdict
+            self._on_event(EngineLost(None, LossOutcome.GAVE_UP, code, sentence, "", (command.request_id,)))
 
     def unload(self) -> None:
         """Give every byte back: the process ends, and a fresh one without a model takes its place (ModelUnloaded)."""
@@ -337,7 +338,7 @@ class EngineClient:
         failure = self._start_failure
         if failure is not None:
             # Would be the same every time.
-            return self._give_up(exit_code, failure.code, failure.message, failure.detail)
+            return self._give_up(exit_code, failure.code, failure.sentence, failure.detail)
         advice = self._recovery.after_death(exit_code, self._stage, is_late=self._is_late)
         if advice.retry:
             # Asked for by nobody: the load, and what waited behind it, goes on in the next process.
@@ -346,12 +347,12 @@ class EngineClient:
                 self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
             return ()
         if not advice.restart:
-            message = NOT_READY if self._is_late else GAVE_UP
+            sentence = NOT_READY if self._is_late else GAVE_UP
             code = ErrorCode.ENGINE_START_FAILED if self._is_late else ErrorCode.ENGINE_RESTARTS_EXHAUSTED
-            return self._give_up(exit_code, code, message, self._log_tail())
-        message = describe_exit(exit_code, self._stage)
+            return self._give_up(exit_code, code, sentence, self._log_tail())
+        sentence = describe_exit(exit_code, self._stage)
         is_load_lost = any(isinstance(request, LoadModel) for request in self._requests.values())
-        lost = self._lose(tuple(self._requests), exit_code, ErrorCode.ENGINE_CRASHED, message)
+        lost = self._lose(tuple(self._requests), exit_code, ErrorCode.ENGINE_CRASHED, sentence)
         model, self._model = self._model, None
         if model is None or is_load_lost:
             return (lost,)
@@ -360,21 +361,23 @@ class EngineClient:
         self._held.append(model)
         return (replace(lost, reload_id=model.request_id),)
 
-    def _lose(self, request_ids: tuple[int, ...], exit_code: int | None, code: ErrorCode, message: str) -> EngineLost:
+    def _lose(
+        self, request_ids: tuple[int, ...], exit_code: int | None, code: ErrorCode, sentence: Sentence
+    ) -> EngineLost:
         for request_id in request_ids:
             del self._requests[request_id]
             self._cancelled.discard(request_id)
         # Some may still wait for a process that never got ready.
         self._held = collections.deque(c for c in self._held if getattr(c, "request_id", None) not in request_ids)
-        return EngineLost(exit_code, LossOutcome.RESTARTED, code, message, self._log_tail(), request_ids)
+        return EngineLost(exit_code, LossOutcome.RESTARTED, code, sentence, self._log_tail(), request_ids)
 
-    def _give_up(self, exit_code: int | None, code: ErrorCode, message: str, detail: str) -> tuple[Event, ...]:
+    def _give_up(self, exit_code: int | None, code: ErrorCode, sentence: Sentence, detail: str) -> tuple[Event, ...]:
         request_ids = tuple(self._requests)
         self._requests.clear()
         self._cancelled.clear()
         self._held.clear()
-        self._model, self._has_given_up, self._verdict = None, True, (code, message)
-        return (EngineLost(exit_code, LossOutcome.GAVE_UP, code, message, detail, request_ids),)
+        self._model, self._has_given_up, self._verdict = None, True, (code, sentence)
+        return (EngineLost(exit_code, LossOutcome.GAVE_UP, code, sentence, detail, request_ids),)
 
     def _log_tail(self) -> str:
         return read_log_tail(Path(self._options.log_path))

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.api.messages import EngineReady
 from engine.api.options import EngineOptions
+from engine.api.sentences import Sentence, say
 from engine.disk.whole_file import write_whole
 
 TRIALS_MAX = 2
@@ -56,7 +57,7 @@ class Machine:
         # With what a model was loaded, so that a crash elsewhere has another reason.
         self._proven: NativeCode | None = None
         self._n_trials = 0
-        self._lesson = ""
+        self._lesson: Sentence | None = None
 
     @property
     def code(self) -> NativeCode:
@@ -91,10 +92,10 @@ class Machine:
             remaining = [one for one in variants if one not in tried]
             if remaining and self._n_trials == 0:
                 self._code = replace(used, excluded_variants=tried)
-                self._lesson = f"the code for “{remaining[0]}” instead of “{variant}”"
+                self._lesson = say("the code for “{0}” instead of “{1}”", remaining[0], variant)
             elif self._n_trials < TRIALS_MAX and not used.without_extra_bufts:
                 self._code = replace(used, without_extra_bufts=True)
-                self._lesson = "weights as they are in the file"
+                self._lesson = say("weights as they are in the file")
             else:
                 # It was not the CPU code: nothing is learnt.
                 self._give_trials_up()
@@ -106,19 +107,20 @@ class Machine:
         """Whether a model was loaded with this code."""
         return used == self._proven
 
-    def note_loaded(self, used: NativeCode, ready: EngineReady) -> str | None:
+    def note_loaded(self, used: NativeCode, ready: EngineReady) -> Sentence | None:
         """A model is loaded, so this code works, and is used from now on: a sentence for the person if it is news."""
         with self._lock:
             is_news = bool(self._n_trials) and used == self._code
             self._proven, self._n_trials = used, 0
             self._code = replace(used, without_gpu=self._code.without_gpu)
-            if not is_news:
+            if not is_news or self._lesson is None:
                 return None
             self._known, self._known_identity = replace(used, without_gpu=False), _identity(ready)
             self._remember()
-            return (
-                f"This processor's fastest code stopped the engine, so Kvasir now uses {self._lesson}. "
-                "Answers may be a little slower."
+            return say(
+                "This processor's fastest code stopped the engine, so Kvasir now uses {0}. "
+                "Answers may be a little slower.",
+                self._lesson,
             )
 
     # Callers hold the lock.

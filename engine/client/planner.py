@@ -15,6 +15,7 @@ from pathlib import Path
 from engine.api.errors import ErrorCode
 from engine.api.messages import EngineReady, Event, Failed, PlanAnswer, PlanQuestion
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.client import deadlines
 from engine.client.log_tail import read_log_tail
 from engine.client.machine import Machine, NativeCode
@@ -27,12 +28,12 @@ IDLE_S = 10.0
 LOOK_PERIOD_S = 0.25
 """How often the reader looks at the clock while the process says nothing."""
 LOG_NAME = "planner.log"
-LATE = (
-    "llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is started again, "
-    "memory is planned without the GPU."
+LATE = say(
+    "llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is "
+    "started again, memory is planned without the GPU."
 )
 
-CRASHED = "llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others."
+CRASHED = say("llama.cpp stopped while it measured these settings, so they would stop a load too. Choose others.")
 
 log = logging.getLogger("kvasir")
 

@@ -113,4 +113,4 @@ class EngineProcess:
         request_id = getattr(command, "request_id", None)
         if request_id is not None and not isinstance(command, Cancel):
             mistake = internal_error(error)
-            self._unsent.put(Failed(request_id, mistake.code, mistake.message, mistake.detail))
+            self._unsent.put(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))

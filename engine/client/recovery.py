@@ -11,16 +11,19 @@ from pathlib import Path
 
 from engine.api.messages import EngineReady, LoadStage
 from engine.api.options import EngineOptions
+from engine.api.sentences import Sentence, say
 from engine.client.machine import Machine
 
 RESTARTS_MAX = 3
 RESTARTS_PERIOD_S = 60.0
 """More than RESTARTS_MAX deaths in this time, without an answer between them, and the client stops trying."""
 
-GAVE_UP = "The engine stopped again and again and is not started any more. Choose another model or smaller settings."
-NOT_READY = "The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again."
-NOT_STARTED = "The engine can't be started: close other programs, or install Kvasir again."
-UNLOADED = "The model was taken out of memory before this was answered."
+GAVE_UP = say(
+    "The engine stopped again and again and is not started any more. Choose another model or smaller settings."
+)
+NOT_READY = say("The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again.")
+NOT_STARTED = say("The engine can't be started: close other programs, or install Kvasir again.")
+UNLOADED = say("The model was taken out of memory before this was answered.")
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,14 @@ class Recovery:
         self._used = self.machine.code
         return self._used.applied(options)
 
-    def note_ready(self, event: EngineReady) -> str | None:
+    def note_ready(self, event: EngineReady) -> Sentence | None:
         """The process is up and said what it runs on: a sentence for the person if a GPU was given up for that."""
         self._ready = event
         self.machine.note_ready(event)
         if not self._must_tell_gpu:
             return None
         self._must_tell_gpu = False
-        return (
+        return say(
             "A graphics driver does not answer, so Kvasir runs on the CPU alone until it is started again. "
             "Restart the computer, or update the driver."
         )
@@ -70,7 +73,7 @@ class Recovery:
         self.machine.set_without_gpu(False)
         self._must_tell_gpu = False
 
-    def note_loaded(self) -> str | None:
+    def note_loaded(self) -> Sentence | None:
         """A model is loaded, so the CPU code works: a sentence for the person if it is other code than before."""
         return self.machine.note_loaded(self._used, self._ready) if self._ready is not None else None
 
@@ -99,22 +102,23 @@ class Recovery:
         return Advice(restart=True, retry=True)
 
 
-def describe_exit(exit_code: int | None, stage: LoadStage | None) -> str:
+def describe_exit(exit_code: int | None, stage: LoadStage | None) -> Sentence:
     """One sentence for the person about a process that died."""
-    when = "while loading the model" if stage is not None else "while it was working"
+    when = say("while loading the model") if stage is not None else say("while it was working")
     if exit_code == -getattr(signal, "SIGKILL", 9):
-        return (
-            "The engine was ended by the system, usually because memory ran out. "
-            "A smaller context window, q8_0 for K and V or a smaller model helps."
+        return say(
+            "The engine was ended by the system, usually because memory ran out. A smaller context window, "
+            "q8_0 for K and V or a smaller model helps."
         )
     if exit_code is not None and exit_code < 0:
         name = _signal_name(-exit_code)
-        return f"The engine crashed {when} ({name}). Your text is safe; try again, or choose other settings."
-    return f"The engine ended unexpectedly {when} (exit code {exit_code}). Your text is safe; try again."
+        return say("The engine crashed {0} ({1}). Your text is safe; try again, or choose other settings.", when, name)
+    code = say("unknown") if exit_code is None else str(exit_code)
+    return say("The engine ended unexpectedly {0} (exit code {1}). Your text is safe; try again.", when, code)
 
 
-def _signal_name(number: int) -> str:
+def _signal_name(number: int) -> str | Sentence:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return say("signal {0}", number)

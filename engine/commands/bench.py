@@ -26,6 +26,7 @@ from engine.api.messages import (
     PrefillProgress,
 )
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.api.settings import GpuLayers, LoadSettings, SamplingSettings
 from engine.client.client import EngineClient
 from engine.commands import options
@@ -55,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the report; raises EngineError."""
     if not (8 <= args.n_prompt <= 1_000_000 and 2 <= args.n_gen <= 1_000_000 and 1 <= args.repeat <= 100):
         raise EngineError(
-            ErrorCode.SETTING_INVALID, "Use a prompt of at least 8 tokens, at least 2 to generate, and 1 to 100 runs."
+            ErrorCode.SETTING_INVALID,
+            say("Use a prompt of at least 8 tokens, at least 2 to generate, and 1 to 100 runs."),
         )
     path = options.model_path(args)
     settings = options.load_settings(args)
@@ -161,9 +163,9 @@ class TimedEngine:
     def _next(self) -> tuple[float, Event]:
         moment, event = self._events.get()
         if isinstance(event, Failed):
-            raise EngineError(event.code, event.message, event.detail)
+            raise EngineError(event.code, event.sentence, event.detail)
         if isinstance(event, EngineLost):
-            raise EngineError(event.code, event.message, event.log_tail)
+            raise EngineError(event.code, event.sentence, event.log_tail)
         return moment, event
 
 

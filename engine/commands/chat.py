@@ -27,6 +27,7 @@ from engine.api.messages import (
     TextKind,
 )
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.api.settings import SamplingSettings
 from engine.client.client import EngineClient
 from engine.commands import options
@@ -74,7 +75,7 @@ def typed_lines(stream: Iterable[bytes]) -> Iterator[str]:
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            message = f"Line {number} of the input is not UTF-8 text: convert it, for example with iconv."
+            message = say("Line {0} of the input is not UTF-8 text: convert it, for example with iconv.", number)
             raise EngineError(ErrorCode.SETTING_INVALID, message, str(error)) from error
         if text.strip():
             yield text
@@ -133,11 +134,11 @@ class CommandLineChat:
                     continue
                 self._show(event)
                 if isinstance(event, Failed) and event.request_id in (None, request_id):
-                    raise EngineError(event.code, event.message, event.detail)
+                    raise EngineError(event.code, event.sentence, event.detail)
                 if isinstance(event, EngineLost) and (
                     request_id in event.request_ids or event.outcome is LossOutcome.GAVE_UP
                 ):
-                    raise EngineError(event.code, event.message, event.log_tail)
+                    raise EngineError(event.code, event.sentence, event.log_tail)
                 yield event
         finally:
             self._under_way = None

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.client import deadlines
 from engine.client.log_tail import read_log_tail
 from engine.client.machine import Machine
@@ -17,7 +18,7 @@ from engine.commands.scratch import scratch_folder
 from engine.native.importing import loading_library
 from engine.worker.entry import prepare_process
 
-CRASHED = "llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V."
+CRASHED = say("llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V.")
 
 _Result = TypeVar("_Result")
 

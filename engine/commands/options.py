@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.api.settings import Declaration, LoadSettings, PolicySettings, SamplingSettings, declarations
 from engine.models.gguf import read_model_info, require_chat_model
 from engine.models.starter import STARTER, starter_path
@@ -90,7 +91,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def model_path(args: argparse.Namespace) -> Path:
     """The file that MODEL names; raises EngineError (STARTER_MISSING, or MODEL_NOT_FOUND where it names none)."""
     if not args.model:
-        message = f"MODEL is empty: give the path of a GGUF file, or “{STARTER}”."
+        message = say("MODEL is empty: give the path of a GGUF file, or “{0}”.", STARTER)
         raise EngineError(ErrorCode.MODEL_NOT_FOUND, message)
     return starter_path() if args.model == STARTER else Path(args.model)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.api.settings import LoadSettings, Policy, PolicySettings, declarations
 from engine.commands import options
 from engine.commands.isolated import run_isolated
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the report; raises EngineError."""
     path = options.model_path(args)
     if args.tokens is not None and args.tokens < 2:
-        raise EngineError(ErrorCode.SETTING_INVALID, "Use at least 2 tokens: the first one is not predicted.")
+        raise EngineError(ErrorCode.SETTING_INVALID, say("Use at least 2 tokens: the first one is not predicted."))
     load, policy = _settings(args)
     options.require_chat(path, load, policy)
     text = read_text(Path(args.text))
@@ -67,14 +68,18 @@ def read_text(path: Path) -> str:
             # A pipe or a device has no size to ask for.
             content = file.read(TEXT_BYTES_MAX + 1)
         if len(content) > TEXT_BYTES_MAX:
-            raise EngineError(ErrorCode.SETTING_INVALID, f"{path.name} is larger than 64 MiB: give a part of it.")
+            raise EngineError(
+                ErrorCode.SETTING_INVALID, say("{0} is larger than 64 MiB: give a part of it.", path.name)
+            )
         return content.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise EngineError(
-            ErrorCode.SETTING_INVALID, f"{path.name or path} can't be read: {error.strerror}.", str(error)
+            ErrorCode.SETTING_INVALID,
+            say("{0} can't be read: {1}.", path.name or str(path), error.strerror or str(error)),
+            str(error),
         ) from error
     except UnicodeDecodeError as error:
-        raise EngineError(ErrorCode.SETTING_INVALID, f"{path.name} is not UTF-8 text.", str(error)) from error
+        raise EngineError(ErrorCode.SETTING_INVALID, say("{0} is not UTF-8 text.", path.name), str(error)) from error
 
 
 def _measure(  # noqa: PLR0913 - what crosses to another process, flat
@@ -95,7 +100,7 @@ def _measure(  # noqa: PLR0913 - what crosses to another process, flat
     with loaded_context(path, load, engine_options, log) as make_context:
         tokens = make_context.tokenize(text, n_tokens)
         if len(tokens) < 2:
-            raise EngineError(ErrorCode.SETTING_INVALID, "The text is too short: it needs at least two tokens.")
+            raise EngineError(ErrorCode.SETTING_INVALID, say("The text is too short: it needs at least two tokens."))
         context = make_context(dataclasses.replace(load, n_ctx=len(tokens)) if holds_text else load)
         result = measure(context, tokens, policy, n_before=n_room or (load.n_ctx or 0))
     return {

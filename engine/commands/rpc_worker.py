@@ -8,6 +8,7 @@ import socket
 import sys
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.native.importing import loading_library
 
 
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until the process is ended."""
     if not 0 < args.port < 65_536 or (args.threads is not None and not 0 < args.threads <= 512):
-        raise EngineError(ErrorCode.SETTING_INVALID, "Use a port from 1 to 65535 and from 1 to 512 threads.")
+        raise EngineError(ErrorCode.SETTING_INVALID, say("Use a port from 1 to 65535 and from 1 to 512 threads."))
     address = _free_address(args.host, args.port)
     with loading_library():
         from engine.native.backend import physical_cores
@@ -31,11 +32,13 @@ def run(args: argparse.Namespace) -> int:
 
         ggml = Ggml()
         ggml.load_backends()
-    print(f"RPC worker at {args.host}:{args.port}; end it with Ctrl+C.", file=sys.stderr)
+    print(say("RPC worker at {0}:{1}; end it with Ctrl+C.", args.host, str(args.port)), file=sys.stderr)
     # llama.cpp serves without coming back to Python, which would see the signal only then.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     ggml.serve_rpc(f"{address}:{args.port}", args.threads or physical_cores())
-    raise EngineError(ErrorCode.BACKEND_MISSING, f"The RPC worker at {args.host}:{args.port} ended by itself.")
+    raise EngineError(
+        ErrorCode.BACKEND_MISSING, say("The RPC worker at {0}:{1} ended by itself.", args.host, str(args.port))
+    )
 
 
 def _free_address(host: str, port: int) -> str:
@@ -49,8 +52,13 @@ def _free_address(host: str, port: int) -> str:
     except (OSError, UnicodeError) as error:
         raise EngineError(
             ErrorCode.SETTING_INVALID,
-            f"An RPC worker can't listen at {host}:{port}: {getattr(error, 'strerror', None) or error}. "
-            "Choose another --port, or an IPv4 address of this machine as --host.",
+            say(
+                "An RPC worker can't listen at {0}:{1}: {2}. Choose another --port, or an IPv4 address of this "
+                "machine as --host.",
+                host,
+                str(port),
+                getattr(error, "strerror", None) or str(error),
+            ),
             repr(error),
         ) from error
     return address

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.api.chat import Prompt, Turn
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.api.settings import Policy, PolicySettings
 from engine.cache.manager import CacheManager
 from engine.native.backend import NativeContext
@@ -60,8 +61,12 @@ def measure(
     if manager.limits.policy is Policy.STOP and len(tokens) > capacity:
         raise EngineError(
             ErrorCode.SETTING_INVALID,
-            f"The text has {len(tokens)} tokens, and {capacity} can be kept: measure only the first {capacity}, "
-            "make the context window larger, or let a policy evict.",
+            say(
+                "The text has {0} tokens, and {1} can be kept: measure only the first {1}, make the context "
+                "window larger, or let a policy evict.",
+                len(tokens),
+                capacity,
+            ),
         )
     started = time.perf_counter()
     for _done in manager.feed():

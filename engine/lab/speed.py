@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.api.settings import LoadSettings, SamplingSettings
 from engine.cache.memory import MemoryKind
 from engine.cache.window import EVICT_SHARE
@@ -70,7 +71,7 @@ def cache_costs(context: NativeContext, tokens: Sequence[int]) -> CacheCosts:
     is_restored = context.restore(state)
     restored = time.perf_counter()
     if not is_restored:
-        raise EngineError(ErrorCode.CACHE_INCONSISTENT, "The copy of the cache could not be put back.")
+        raise EngineError(ErrorCode.CACHE_INCONSISTENT, say("The copy of the cache could not be put back."))
     n_evicted = max(1, len(tokens) // EVICT_SHARE)
     evict_started = time.perf_counter()
     is_evicted = context.traits.kind in (MemoryKind.ATTENTION, MemoryKind.SLIDING) and context.remove(4, 4 + n_evicted)

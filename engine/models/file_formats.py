@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import Sentence, say
 
 PEEK_BYTES = 512
 
@@ -21,7 +22,9 @@ def regular_file_bytes(path: Path) -> int:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise EngineError(
             ErrorCode.MODEL_NOT_FOUND,
-            f"There is no file “{path.name}” in “{path.parent}”. It may have been moved: choose it again.",
+            say(
+                "There is no file “{0}” in “{1}”. It may have been moved: choose it again.", path.name, str(path.parent)
+            ),
             f"{path!r}: {error!r}",
         ) from error
     except OSError as error:
@@ -29,14 +32,14 @@ def regular_file_bytes(path: Path) -> int:
     if stat.S_ISDIR(status.st_mode):
         raise EngineError(
             ErrorCode.MODEL_IS_DIRECTORY,
-            f"“{path.name or path}” is a folder. Choose the .gguf file in it.",
+            say("“{0}” is a folder. Choose the .gguf file in it.", path.name or str(path)),
             str(path),
         )
     if not stat.S_ISREG(status.st_mode):
         # Opening a pipe or a device could block for ever.
         raise EngineError(
             ErrorCode.MODEL_UNREADABLE,
-            f"“{path.name}” is a pipe or a device, not a file. Choose the .gguf file itself.",
+            say("“{0}” is a pipe or a device, not a file. Choose the .gguf file itself.", path.name),
             f"{path}: mode {status.st_mode:o}",
         )
     return status.st_size
@@ -49,19 +52,19 @@ def refuse_other_formats(name: str, start: bytes) -> None:
     if not start:
         raise EngineError(
             ErrorCode.MODEL_EMPTY,
-            f"“{name}” is empty: its download never began. Download it again.",
+            say("“{0}” is empty: its download never began. Download it again.", name),
             "0 bytes",
         )
     if _GGUF.startswith(start):
         raise EngineError(
             ErrorCode.MODEL_TRUNCATED,
-            f"“{name}” is incomplete: only its first bytes are there. Download it again.",
+            say("“{0}” is incomplete: only its first bytes are there. Download it again.", name),
             f"{len(start)} bytes",
         )
     if start[:4] in _OLD_GGML:
         raise EngineError(
             ErrorCode.MODEL_VERSION_UNSUPPORTED,
-            f"“{name}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.",
+            say("“{0}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.", name),
             repr(start[:4]),
         )
     raise EngineError(
@@ -71,42 +74,48 @@ def refuse_other_formats(name: str, start: bytes) -> None:
     )
 
 
-def _what_it_is(name: str, start: bytes) -> str:
+def _what_it_is(name: str, start: bytes) -> Sentence:
     # Whole sentences: pieces of them can't be translated.
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if text.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<script")):
-        return (
-            f"“{name}” is not a GGUF model: it is a web page, often a login or error page. "
-            "Sign in and download the model again."
+        return say(
+            "“{0}” is not a GGUF model: it is a web page, often a login or error page. Sign in and download "
+            "the model again.",
+            name,
         )
     if text.startswith(b"version https://git-lfs"):
-        return (
-            f"“{name}” is not a GGUF model: it is a git-lfs pointer, which only stands for the file. "
-            "Run “git lfs pull”."
+        return say(
+            "“{0}” is not a GGUF model: it is a git-lfs pointer, which only stands for the file. Run “git lfs pull”.",
+            name,
         )
     if text.startswith(b"{"):
-        return (
-            f"“{name}” is not a GGUF model: it is JSON: settings, or a server's error message. Choose the .gguf file."
+        return say(
+            "“{0}” is not a GGUF model: it is JSON: settings, or a server's error message. Choose the .gguf file.", name
         )
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32:
-        return f"“{name}” is not a GGUF model: it is a safetensors file. Look for the model's GGUF version."
+        return say("“{0}” is not a GGUF model: it is a safetensors file. Look for the model's GGUF version.", name)
     if start.startswith(b"PK"):
-        return (
-            f"“{name}” is not a GGUF model: it is a zip archive or a PyTorch checkpoint. "
-            "Look for the model's GGUF version."
+        return say(
+            "“{0}” is not a GGUF model: it is a zip archive or a PyTorch checkpoint. Look for the model's "
+            "GGUF version.",
+            name,
         )
     if start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        return (
-            f"“{name}” is not a GGUF model: it is a Python pickle, which can run programs. "
-            "Look for the model's GGUF version."
+        return say(
+            "“{0}” is not a GGUF model: it is a Python pickle, which can run programs. Look for the model's "
+            "GGUF version.",
+            name,
         )
     if start.startswith(_ARCHIVES):
-        return f"“{name}” is not a GGUF model: it is a compressed archive. Unpack it first."
+        return say("“{0}” is not a GGUF model: it is a compressed archive. Unpack it first.", name)
     if not start.strip(b"\0"):
-        return f"“{name}” is not a GGUF model: its beginning is blank, as in an unfinished download. Download it again."
-    return (
-        f"“{name}” is not a GGUF model: it begins with something else. "
-        "Choose a file that ends in .gguf, or download it again."
+        return say(
+            "“{0}” is not a GGUF model: its beginning is blank, as in an unfinished download. Download it again.", name
+        )
+    return say(
+        "“{0}” is not a GGUF model: it begins with something else. Choose a file that ends in .gguf, or "
+        "download it again.",
+        name,
     )
 
 
@@ -114,6 +123,6 @@ def unreadable(path: Path, why: str, detail: str) -> EngineError:
     """The MODEL_UNREADABLE error to raise for `path`."""
     return EngineError(
         ErrorCode.MODEL_UNREADABLE,
-        f"“{path.name}” could not be read: {why}. Check the disk and the file's permissions.",
+        say("“{0}” could not be read: {1}. Check the disk and the file's permissions.", path.name, why),
         f"{path}: {detail}",
     )

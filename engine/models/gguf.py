@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.api.settings import LoadSettings
 from engine.models import architecture, ggml
 from engine.models.header import TensorInfo
@@ -198,19 +199,19 @@ def require_chat_model(info: ModelInfo) -> None:
     if info.kind is ModelKind.PROJECTOR:
         raise EngineError(
             ErrorCode.MODEL_IS_PROJECTOR,
-            f"“{file_name}” translates pictures or sound for another model. Choose that model's own file.",
+            say("“{0}” translates pictures or sound for another model. Choose that model's own file.", file_name),
             f"architecture {info.architecture}",
         )
     if info.kind is ModelKind.ADAPTER:
         raise EngineError(
             ErrorCode.MODEL_IS_ADAPTER,
-            f"“{file_name}” is a LoRA adapter, a change to another model. Choose that model's own file.",
+            say("“{0}” is a LoRA adapter, a change to another model. Choose that model's own file.", file_name),
             f"architecture {info.architecture}",
         )
     if info.kind is ModelKind.EMBEDDING:
         raise EngineError(
             ErrorCode.MODEL_IS_EMBEDDING,
-            f"“{file_name}” is an embedding model, which turns text into numbers. Choose a model that chats.",
+            say("“{0}” is an embedding model, which turns text into numbers. Choose a model that chats.", file_name),
             f"architecture {info.architecture}",
         )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.models import file_formats, ggml
 
 MAGIC = b"GGUF"
@@ -105,7 +106,9 @@ def read_header_from(source: ByteSource, name: str, file_bytes: int) -> GgufHead
 def damaged(file_name: str, detail: str) -> EngineError:
     """The MODEL_DAMAGED error to raise for a header that makes no sense."""
     return EngineError(
-        ErrorCode.MODEL_DAMAGED, f"“{file_name}” is damaged: its header makes no sense. Download it again.", detail
+        ErrorCode.MODEL_DAMAGED,
+        say("“{0}” is damaged: its header makes no sense. Download it again.", file_name),
+        detail,
     )
 
 
@@ -145,11 +148,17 @@ class _HeaderReader:
         if version in SUPPORTED_VERSIONS:
             return version
         if version & 0xFFFF == 0 and version != 0:
-            problem = f"“{self._name}” is stored for big-endian machines. Download its little-endian version instead."
+            problem = say(
+                "“{0}” is stored for big-endian machines. Download its little-endian version instead.", self._name
+            )
         elif version == 1:
-            problem = f"“{self._name}” is in the first GGUF format, which is no longer read. Download a newer file."
+            problem = say(
+                "“{0}” is in the first GGUF format, which is no longer read. Download a newer file.", self._name
+            )
         elif version > max(SUPPORTED_VERSIONS):
-            problem = f"“{self._name}” is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it."
+            problem = say(
+                "“{0}” is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it.", self._name
+            )
         else:
             raise self._damaged(f"GGUF version {version}")
         raise EngineError(ErrorCode.MODEL_VERSION_UNSUPPORTED, problem, f"GGUF version {version:#x}")
@@ -229,8 +238,11 @@ class _HeaderReader:
         if kind not in ggml.TYPES:
             raise EngineError(
                 ErrorCode.MODEL_VERSION_UNSUPPORTED,
-                f"“{self._name}” stores its weights in a format that this version of Kvasir does not know. "
-                "Update Kvasir, or download the model in another quantization.",
+                say(
+                    "“{0}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, "
+                    "or download the model in another quantization.",
+                    self._name,
+                ),
                 f"the tensor {name!r} has the type {kind}",
             )
         packing = ggml.TYPES[kind]
@@ -327,6 +339,6 @@ class _HeaderReader:
     def _truncated(self, detail: str) -> EngineError:
         return EngineError(
             ErrorCode.MODEL_TRUNCATED,
-            f"“{self._name}” is incomplete: it ends too early, as in a broken download. Download it again.",
+            say("“{0}” is incomplete: it ends too early, as in a broken download. Download it again.", self._name),
             f"the file has {self._size} bytes, but {detail}",
         )

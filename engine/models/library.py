@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode, mistakes_as_errors
+from engine.api.sentences import say
 from engine.api.settings import CacheType
 from engine.api.valid import valid_text
 from engine.models import geometry
@@ -143,7 +144,7 @@ def _require_text(path: Path) -> None:
     except UnicodeEncodeError as error:
         raise EngineError(
             ErrorCode.MODEL_UNREADABLE,
-            f"The name of “{_plain(path.name)}”, or of its folder, has characters that are no text: rename it.",
+            say("The name of “{0}”, or of its folder, has characters that are no text: rename it.", _plain(path.name)),
             ascii(str(path)),
         ) from error
 

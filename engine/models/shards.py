@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.models.header import GgufHeader, read_header
 
 # `model-00002-of-00003.gguf`, the only naming that llama.cpp finds its shards by.
@@ -28,8 +29,13 @@ def read_shards(path: Path) -> tuple[tuple[Path, GgufHeader], ...]:
     if match is None or int(match["count"]) != count:
         raise EngineError(
             ErrorCode.MODEL_SHARD_MISSING,
-            f"“{path.name}” is one of {count} files of a model, but was renamed. "
-            f"Give it back its original name, which ends in “-0000N-of-{count:05d}.gguf”.",
+            say(
+                "“{0}” is one of {1} files of a model, but was renamed. Give it back its original name, which "
+                "ends in “-0000N-of-{2}.gguf”.",
+                path.name,
+                count,
+                f"{count:05d}",
+            ),
             str(path),
         )
     names = [f"{match['stem']}-{number:05d}-of-{count:05d}.gguf" for number in range(1, count + 1)]
@@ -38,8 +44,11 @@ def read_shards(path: Path) -> tuple[tuple[Path, GgufHeader], ...]:
         if not shard.exists():
             raise EngineError(
                 ErrorCode.MODEL_SHARD_MISSING,
-                f"“{shard.name}” is missing: the model is split into {count} files. "
-                "Download it into the folder of the others.",
+                say(
+                    "“{0}” is missing: the model is split into {1} files. Download it into the folder of the others.",
+                    shard.name,
+                    count,
+                ),
                 str(shard),
             )
     shards = tuple((shard, header if shard == path else read_header(shard)) for shard in paths)
@@ -52,6 +61,6 @@ def read_shards(path: Path) -> tuple[tuple[Path, GgufHeader], ...]:
 def _damaged(path: Path, detail: str) -> EngineError:
     return EngineError(
         ErrorCode.MODEL_DAMAGED,
-        f"“{path.name}” does not fit the other files of its model. Download it again.",
+        say("“{0}” does not fit the other files of its model. Download it again.", path.name),
         detail,
     )

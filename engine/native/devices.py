@@ -17,6 +17,7 @@ import llama_cpp.llama_cpp as llama
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import known_memory
 from engine.api.messages import BACKENDS_WITHOUT_GPU, Device
+from engine.api.sentences import say
 from engine.native.library_file import is_whole
 
 _ACRONYMS = ("cpu", "rpc", "cuda", "hip", "blas")
@@ -139,7 +140,7 @@ class Ggml:
         if self._c.reg_by_name(b"CPU") is None:
             raise EngineError(
                 ErrorCode.BACKEND_MISSING,
-                "llama.cpp's CPU code is missing or can't be loaded: install Kvasir again.",
+                say("llama.cpp's CPU code is missing or can't be loaded: install Kvasir again."),
                 f"searched {[str(folder) for folder in _backend_folders()]}, unusable {unusable}, damaged {damaged}",
             )
         in_use = usable[0] if usable else "generic"
@@ -228,7 +229,7 @@ class Ggml:
         if not registry:
             raise EngineError(
                 ErrorCode.BACKEND_MISSING,
-                f"No RPC worker answers at {endpoint}: start one there, or remove it from the settings.",
+                say("No RPC worker answers at {0}: start one there, or remove it from the settings.", endpoint),
             )
         self._c.register(registry)
 
@@ -249,7 +250,7 @@ class Ggml:
     def _rpc_function(self, name: str, result: type | None, *arguments: type) -> Any:
         function = self._function("RPC", name, result, *arguments)
         if function is None:
-            raise EngineError(ErrorCode.BACKEND_MISSING, "This build of llama.cpp has no RPC back end.", name)
+            raise EngineError(ErrorCode.BACKEND_MISSING, say("This build of llama.cpp has no RPC back end."), name)
         return function
 
     def _function(self, backend: str, name: str, result: type | None, *arguments: type) -> Any:
@@ -286,7 +287,7 @@ def _library_path(stem: str = "ggml") -> Path:
             return folder / name
     raise EngineError(
         ErrorCode.BACKEND_MISSING,
-        "llama.cpp's libraries are missing: install Kvasir again.",
+        say("llama.cpp's libraries are missing: install Kvasir again."),
         str(folder / pattern),
     )
 

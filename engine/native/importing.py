@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 
 
 @contextmanager
@@ -15,5 +16,5 @@ def loading_library() -> Iterator[None]:
     try:
         yield
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
-        message = "llama.cpp can't be loaded: install Kvasir again."
+        message = say("llama.cpp can't be loaded: install Kvasir again.")
         raise EngineError(ErrorCode.ENGINE_START_FAILED, message, traceback.format_exc()) from error

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from engine.api.messages import Device, DeviceMemory, Notice
 from engine.api.plan import PlanWarning, PlanWarningCode
+from engine.api.sentences import Bytes, say
 from engine.api.settings import CacheType, FlashAttention, LoadSettings
-from engine.api.wording import gibibytes
 from engine.models.gguf import ModelInfo
 from engine.native.report import ContextReport
 
@@ -19,7 +19,7 @@ _METAL_TYPES = frozenset(CacheType) - {CacheType.IQ4_NL, CacheType.BF16}
 
 def of_notices(notices: Sequence[Notice]) -> tuple[PlanWarning, ...]:
     """Adjusted settings, as warnings."""
-    return tuple(PlanWarning(PlanWarningCode.SETTING_ADJUSTED, notice.message) for notice in notices)
+    return tuple(PlanWarning(PlanWarningCode.SETTING_ADJUSTED, notice.sentence) for notice in notices)
 
 
 def of_plan(
@@ -48,7 +48,7 @@ def of_plan(
         found.append(
             PlanWarning(
                 PlanWarningCode.FLASH_ATTENTION_FORCED,
-                f"V in {settings.type_v} needs flash attention, so it is on, whether it is fast here or not.",
+                say("V in {0} needs flash attention, so it is on, whether it is fast here or not.", settings.type_v),
             )
         )
     if is_beyond_trained(info, settings):
@@ -82,27 +82,35 @@ def is_beyond_trained(info: ModelInfo, settings: LoadSettings) -> bool:
 def _slow_types(device: Device, settings: LoadSettings) -> PlanWarning:
     return PlanWarning(
         PlanWarningCode.SLOW_CACHE_TYPES,
-        f"{device.name} has no fast kernels for K in {settings.type_k} with V in {settings.type_v}: every token will "
-        "be slower. f16 for both, or q8_0 for both, is fast.",
+        say(
+            "{0} has no fast kernels for K in {1} with V in {2}: every token will be slower. f16 for both, "
+            "or q8_0 for both, is fast.",
+            device.name,
+            settings.type_k,
+            settings.type_v,
+        ),
     )
 
 
 def _compute_grows(report: ContextReport, compute_bytes: int) -> PlanWarning:
-    size = gibibytes(compute_bytes)
-    # Two whole sentences: half of one can't be translated.
+    size = Bytes(compute_bytes)
     if report.device_mismatch:
-        sentence = (
-            "Flash attention isn't possible here; without it the compute buffers grow with the context window: "
-            f"they take {size}."
+        sentence = say(
+            "Flash attention isn't possible here; without it the compute buffers grow with the context "
+            "window: they take {0}.",
+            size,
         )
     else:
-        sentence = f"Without flash attention the compute buffers grow with the context window: they take {size}."
+        sentence = say("Without flash attention the compute buffers grow with the context window: they take {0}.", size)
     return PlanWarning(PlanWarningCode.COMPUTE_GROWS, sentence)
 
 
 def _beyond_trained(info: ModelInfo) -> PlanWarning:
     return PlanWarning(
         PlanWarningCode.BEYOND_TRAINED_LENGTH,
-        f"This model was trained on texts of {info.n_ctx_train:,} tokens: beyond them its answers fall apart. "
-        "A smaller context window, or RoPE scaling (yarn), helps.",
+        say(
+            "This model was trained on texts of {0} tokens: beyond them its answers fall apart. A smaller "
+            "context window, or RoPE scaling (yarn and a frequency scale), helps.",
+            info.n_ctx_train,
+        ),
     )

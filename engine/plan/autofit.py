@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from engine.api.errors import EngineError
 from engine.api.facts import Device
 from engine.api.plan import Choice, Defaults, DevicePlan, Home, MemoryPlan
+from engine.api.sentences import Bytes, Sentence, say
 from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
-from engine.api.wording import gibibytes
 from engine.models import geometry
 from engine.models.gguf import ModelInfo
 from engine.plan.estimate import rough_bytes
@@ -165,12 +165,14 @@ def _choice(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, *, fits: 
     return Choice(settings, plan, home, info.n_layer + 1, fits, _reasons(info, settings, plan, home, fits))
 
 
-def _reasons(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, home: Home, fits: bool) -> tuple[str, ...]:
+def _reasons(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, home: Home, fits: bool) -> tuple[Sentence, ...]:
     if not fits:
         missing = max(
             device.held_bytes - device.free_bytes + margin_bytes(device.total_bytes) for device in plan.devices
         )
-        return (f"Even with the shortest context {gibibytes(missing)} of memory are missing: choose a smaller file.",)
+        return (
+            say("Even with the shortest context {0} of memory are missing: choose a smaller file.", Bytes(missing)),
+        )
     has_gpu = any(device.name != HOST for device in plan.devices)
     place = _Place(home, plan.n_gpu_layers, settings.n_ctx or plan.n_ctx, has_gpu=has_gpu)
     return _fitting_reasons(info, settings, place)
@@ -186,23 +188,26 @@ class _Place:
     has_gpu: bool
 
 
-def _fitting_reasons(info: ModelInfo, settings: LoadSettings, place: _Place) -> tuple[str, ...]:
+def _fitting_reasons(info: ModelInfo, settings: LoadSettings, place: _Place) -> tuple[Sentence, ...]:
     layers = {
-        Home.GPU: f"All {info.n_layer + 1} layers fit on the GPU.",
-        Home.PARTLY: f"{place.n_gpu_layers} of {info.n_layer + 1} layers fit on the GPU; the processor computes the "
-        "others, which is slower.",
-        Home.CPU: "No layer fits on the GPU, so the processor computes."
+        Home.GPU: say("All {0} layers fit on the GPU.", info.n_layer + 1),
+        Home.PARTLY: say(
+            "{0} of {1} layers fit on the GPU; the processor computes the others, which is slower.",
+            place.n_gpu_layers,
+            info.n_layer + 1,
+        ),
+        Home.CPU: say("No layer fits on the GPU, so the processor computes.")
         if place.has_gpu
-        else "The processor computes: there is no GPU.",
+        else say("The processor computes: there is no GPU."),
     }[place.home]
     n_ctx = place.n_ctx
     if n_ctx >= info.n_ctx_train > 0:
-        context = f"The context window of {n_ctx:,} tokens is all that the model was trained for."
+        context = say("The context window of {0} tokens is all that the model was trained for.", n_ctx)
     elif n_ctx >= SENSIBLE_N_CTX[place.home]:
-        context = f"A context window of {n_ctx:,} tokens is long enough for most chats; more can be asked for."
+        context = say("A context window of {0} tokens is long enough for most chats; more can be asked for.", n_ctx)
     else:
-        context = f"A context window of {n_ctx:,} tokens is what the free memory has room for."
+        context = say("A context window of {0} tokens is what the free memory has room for.", n_ctx)
     reasons = [layers, context]
     if settings.type_k is not CacheType.F16:
-        reasons.append(f"K and V in {settings.type_k.value} leave room for that; f16 would not.")
+        reasons.append(say("K and V in {0} leave room for that; f16 would not.", settings.type_k.value))
     return tuple(reasons)

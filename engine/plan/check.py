@@ -6,6 +6,7 @@ import dataclasses
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Notice, NoticeCode
+from engine.api.sentences import Sentence, say
 from engine.api.settings import FlashAttention, LoadSettings, PolicySettings, checked
 from engine.cache import window
 from engine.cache.memory import MemoryKind
@@ -15,7 +16,7 @@ from engine.models.gguf import ModelInfo
 WITHOUT_FLASH_ATTENTION = frozenset({"grok"})
 """Architectures whose flash attention llama.cpp switches off, whatever is asked."""
 _WITH_STATE = frozenset({"deepseek4"})
-"""Architectures whose compressed rows no token can be taken out of, although their header tells of no recurrent layer."""
+"""Architectures whose compressed rows give no token up, although their header tells of no recurrent layer."""
 _WITH_EQUAL_TYPES = frozenset({"deepseek4"})
 """Architectures beside MLA that llama.cpp gives one cache for K and V."""
 
@@ -28,7 +29,9 @@ def check_load(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, t
     """
     settings = checked(settings)
     if settings.n_ctx is None and info.n_ctx_train <= 0:
-        raise _refused("This model doesn't say how long a text it was trained for: set a context window.", settings)
+        raise _refused(
+            say("This model doesn't say how long a text it was trained for: set a context window."), settings
+        )
     _check_types(info, settings)
     return _clamped(info, settings)
 
@@ -55,7 +58,9 @@ def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
     type_k, type_v = settings.type_k, settings.type_v
     if types_must_match(info) and type_k is not type_v:
         raise _refused(
-            f"This model keeps K and V as one, so their types can't differ: use {type_k} or {type_v} for both.",
+            say(
+                "This model keeps K and V as one, so their types can't differ: use {0} or {1} for both.", type_k, type_v
+            ),
             settings,
         )
     for name, cache_type, sizes in (
@@ -66,17 +71,26 @@ def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
         unfit = next((size for size in sizes if size % block), None)
         if unfit is not None:
             raise _refused(
-                f"{cache_type} can't store this model's {name}: its blocks of {block} don't divide the head size "
-                f"{unfit}. Use f16, bf16 or f32 for {name}.",
+                say(
+                    "{0} can't store this model's {1}: its blocks of {2} don't divide the head size {3}. Use f16, "
+                    "bf16 or f32 for {1}.",
+                    cache_type,
+                    name,
+                    block,
+                    unfit,
+                ),
                 settings,
             )
     if not type_v.is_quantized:
         return
     if info.architecture in WITHOUT_FLASH_ATTENTION:
-        raise _refused(f"This model runs without flash attention, and V in {type_v} needs it: use f16 for V.", settings)
+        raise _refused(
+            say("This model runs without flash attention, and V in {0} needs it: use f16 for V.", type_v), settings
+        )
     if settings.flash_attn is FlashAttention.OFF:
         raise _refused(
-            f"V in {type_v} needs flash attention: set flash attention to auto or on, or use f16 for V.", settings
+            say("V in {0} needs flash attention: set flash attention to auto or on, or use f16 for V.", type_v),
+            settings,
         )
 
 
@@ -86,18 +100,20 @@ def _clamped(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tup
     n_ubatch = min(settings.n_ubatch, n_batch)
     notices = []
     if n_batch != settings.n_batch != LoadSettings.n_batch:
-        notices.append(_adjusted(f"Batches have {n_batch} tokens, not {settings.n_batch}: no more fit the context."))
+        notices.append(
+            _adjusted(say("Batches have {0} tokens, not {1}: no more fit the context.", n_batch, settings.n_batch))
+        )
     elif n_ubatch != settings.n_ubatch != LoadSettings.n_ubatch:
         notices.append(
-            _adjusted(f"Micro-batches have {n_ubatch} tokens, not {settings.n_ubatch}: no more fit a batch.")
+            _adjusted(say("Micro-batches have {0} tokens, not {1}: no more fit a batch.", n_ubatch, settings.n_ubatch))
         )
     return dataclasses.replace(settings, n_batch=n_batch, n_ubatch=n_ubatch), tuple(notices)
 
 
-def _adjusted(message: str) -> Notice:
-    return Notice(NoticeCode.SETTING_ADJUSTED, message)
+def _adjusted(sentence: Sentence) -> Notice:
+    return Notice(NoticeCode.SETTING_ADJUSTED, sentence)
 
 
-def _refused(message: str, settings: LoadSettings) -> EngineError:
+def _refused(sentence: Sentence, settings: LoadSettings) -> EngineError:
     cache = f"n_ctx={settings.n_ctx} type_k={settings.type_k} type_v={settings.type_v} flash_attn={settings.flash_attn}"
-    return EngineError(ErrorCode.SETTING_INVALID, message, cache)
+    return EngineError(ErrorCode.SETTING_INVALID, sentence, cache)

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from engine.api.facts import CacheUsage, ModelFacts
 from engine.api.plan import MemoryPlan
+from engine.api.sentences import Sentence
 from engine.api.settings import CacheType, FlashAttention, LoadSettings, Policy
 
 GROWTH = 2
@@ -54,7 +55,7 @@ class WayOn:
     extra_bytes: int | None = 0
     seconds: float | None = 0.0
     obstacle: Obstacle | None = None
-    refusal: str = ""
+    refusal: Sentence | None = None
 
 
 def loads_to_plan(facts: ModelFacts) -> dict[Way, LoadSettings]:
@@ -77,7 +78,7 @@ def ways_on(
     facts: ModelFacts,
     usage: CacheUsage | None,
     read_tps: float | None,
-    plans: Mapping[Way, MemoryPlan | str],
+    plans: Mapping[Way, MemoryPlan | Sentence],
 ) -> tuple[WayOn, ...]:
     """Every way with its price. ``plans``: the plan of each of `loads_to_plan`, or the sentence it was refused with."""
     loads = loads_to_plan(facts)
@@ -101,9 +102,9 @@ def _policy_way(facts: ModelFacts, way: Way, policy: Policy, seconds: float | No
 
 
 def _load_way(
-    facts: ModelFacts, way: Way, load: LoadSettings, plan: MemoryPlan | str | None, seconds: float | None
+    facts: ModelFacts, way: Way, load: LoadSettings, plan: MemoryPlan | Sentence | None, seconds: float | None
 ) -> WayOn:
-    if isinstance(plan, str):
+    if isinstance(plan, Sentence):
         return WayOn(way, load, obstacle=Obstacle.REFUSED, refusal=plan)
     if plan is None:
         return WayOn(way, load, n_ctx=load.n_ctx, extra_bytes=None, seconds=seconds)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import psutil
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import Bytes, say
 from engine.api.settings import LoadSettings
-from engine.api.wording import gibibytes
 from engine.models.geometry import CacheShape, kv_bytes, recurrent_bytes
 from engine.models.gguf import ModelInfo
 
@@ -24,7 +24,7 @@ def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
         needed = kv_bytes(info, CacheShape.of(info, settings)).total
         raise EngineError(
             ErrorCode.OUT_OF_MEMORY,
-            f"A context window of {n_ctx:,} tokens needs {gibibytes(needed)} for K and V: make it smaller.",
+            say("A context window of {0} tokens needs {1} for K and V: make it smaller.", n_ctx, Bytes(needed)),
             f"{available} bytes of RAM are available",
         )
 
@@ -41,7 +41,12 @@ def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
     if settings.n_gpu_layers == 0 and needed > memory.available:
         raise EngineError(
             ErrorCode.OUT_OF_MEMORY,
-            f"A context window of {shape.n_ctx:,} tokens needs {gibibytes(needed)} for K and V, and "
-            f"{gibibytes(memory.available)} are free: make it smaller, or choose q8_0 or q4_0 for K and V.",
+            say(
+                "A context window of {0} tokens needs {1} for K and V, and {2} are free: make it smaller, or "
+                "choose q8_0 or q4_0 for K and V.",
+                settings.n_ctx or info.n_ctx_train,
+                Bytes(needed),
+                Bytes(memory.available),
+            ),
             f"kv {needed} bytes, available {memory.available}, total {memory.total}",
         )

@@ -34,10 +34,10 @@ def _of_load(info: ModelInfo, settings: LoadSettings) -> Iterator[Refusal]:
             try:
                 check_load(info, dataclasses.replace(settings, **changes))
             except EngineError as error:
-                yield Refusal(name, value, error.message)
+                yield Refusal(name, value, error.sentence)
 
 
 def _of_policy(kind: MemoryKind) -> Iterator[Refusal]:
     for policy in Policy:
         if policy not in allowed_policies(kind):
-            yield Refusal("policy", policy, unfit_policy(policy, kind).message)
+            yield Refusal("policy", policy, unfit_policy(policy, kind).sentence)

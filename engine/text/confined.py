@@ -18,6 +18,7 @@ import psutil
 
 from engine.api.chat import Message, Notice, Role
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.disk.parent import end_with_parent
 from engine.text.layout import Layout
 from engine.text.look import Look, look_nowhere
@@ -149,8 +150,10 @@ class TemplateProcess:
             if now_s - computed_s > seconds or time.monotonic() > latest:
                 raise EngineError(
                     ErrorCode.TEMPLATE_TIMEOUT,
-                    "This model's chat template did not come to an end with this chat, so it was stopped: "
-                    "start a new chat, or choose another model.",
+                    say(
+                        "This model's chat template did not come to an end with this chat, so it was stopped: start a "
+                        "new chat, or choose another model."
+                    ),
                 )
             if n_bytes > self._memory_bytes:
                 raise template_failure(f"more than {self._memory_bytes} bytes of memory")

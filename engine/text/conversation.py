@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from engine.api.chat import Message, Notice, NoticeCode, Role
+from engine.api.sentences import say
 
 JOINT = "\n\n"
 """What stands between messages that share a turn."""
@@ -51,14 +52,14 @@ class Shape:
             notices.append(
                 Notice(
                     NoticeCode.SYSTEM_MOVED,
-                    "This model knows no system prompt: its text stands at the start of the first message.",
+                    say("This model knows no system prompt: its text stands at the start of the first message."),
                 )
             )
         if self.alternating:
             notices.append(
                 Notice(
                     NoticeCode.TURNS_MERGED,
-                    "This model wants question and answer in turn: messages of one side in a row are joined.",
+                    say("This model wants question and answer in turn: messages of one side in a row are joined."),
                 )
             )
         return tuple(notices)

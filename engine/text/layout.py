@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.chat import Message, Notice, NoticeCode, Role
 from engine.api.errors import EngineError
+from engine.api.sentences import say
 from engine.text.conversation import SHAPES, Field, Shape, entries_of, write_entries
 from engine.text.spellings import ControlSpellings
 
@@ -21,7 +22,7 @@ _MAX_MISSES = 100  # texts that a template reworked, each of which is looked for
 _STEP = 4096  # characters compared at once
 _ESCAPED = Notice(
     NoticeCode.TEXT_ESCAPED,
-    "Your text holds control words of this model; an invisible space in them keeps them text.",
+    say("Your text holds control words of this model; an invisible space in them keeps them text."),
 )
 _PROBE = (Message("user", "1"), Message("assistant", "2"), Message("user", "3"))
 _PROBE_WITH_SYSTEM = (Message("system", "0"), Message("user", "1"))

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from engine.api.chat import Message, Notice, NoticeCode
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import Sentence, say
 from engine.text import builtin
 from engine.text.conversation import Shape
 from engine.text.layout import Layout, lay_out
@@ -146,7 +147,7 @@ def load_template(
     `open_template` decides where code that nobody knows is run.
     """
     if source is None or not source.strip():
-        return _built_in(vocabulary, NoticeCode.TEMPLATE_MISSING, "This model has no chat template.")
+        return _built_in(vocabulary, NoticeCode.TEMPLATE_MISSING, say("This model has no chat template."))
     try:
         template = open_template(source, vocabulary)
         template.try_out()
@@ -155,16 +156,18 @@ def load_template(
         return _built_in(
             vocabulary,
             NoticeCode.TEMPLATE_UNUSABLE,
-            "This model's chat template does not come to an end."
+            say("This model's chat template does not come to an end.")
             if is_endless
-            else "This model's chat template can't be used.",
+            else say("This model's chat template can't be used."),
         )
     return template
 
 
-def _built_in(vocabulary: Vocabulary, code: NoticeCode, reason: str) -> ChatTemplate:
+def _built_in(vocabulary: Vocabulary, code: NoticeCode, reason: Sentence) -> ChatTemplate:
     form = builtin.form_for(vocabulary)
-    sentence = f"{reason} Kvasir uses the {form.name} form instead; answers may be worse than the model can do."
+    sentence = say(
+        "{0} Kvasir uses the {1} form instead; answers may be worse than the model can do.", reason, form.name
+    )
     return ChatTemplate(form.source, vocabulary, stop_strings=form.stop_strings, notices=(Notice(code, sentence),))
 
 
@@ -176,6 +179,6 @@ def template_failure(detail: str) -> EngineError:
     """What is said when a template can't be run, or does not take a chat."""
     return EngineError(
         ErrorCode.TEMPLATE_FAILED,
-        "This model's chat template can't write this chat: start a new chat, or choose another model.",
+        say("This model's chat template can't write this chat: start a new chat, or choose another model."),
         detail,
     )

@@ -17,6 +17,7 @@ from typing import Protocol
 from engine.api.errors import EngineError, ErrorCode, internal_error
 from engine.api.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.disk.parent import end_with_parent
 from engine.native.importing import loading_library
 
@@ -123,7 +124,7 @@ def run(pipe: Connection, options: EngineOptions) -> None:
 
             session = Session(options, emit, inbox.is_cancelled, inbox.has_more)
     except EngineError as error:
-        emit(Failed(None, error.code, error.message, error.detail))
+        emit(Failed(None, error.code, error.sentence, error.detail))
         sys.exit(1)
     while (command := inbox.next()) is not None:
         answer(session.carry_out, command, emit)
@@ -166,10 +167,10 @@ def answer(carry_out: Callable[[Command], None], command: Command, emit: Callabl
     try:
         carry_out(command)
     except EngineError as error:
-        emit(Failed(request_id, error.code, error.message, error.detail))
+        emit(Failed(request_id, error.code, error.sentence, error.detail))
     except MemoryError:
-        message = "Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps."
+        message = say("Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.")
         emit(Failed(request_id, ErrorCode.OUT_OF_MEMORY, message))
     except Exception as error:  # noqa: BLE001 - the last line of defence: one request fails, the engine lives
         mistake = internal_error(error)
-        emit(Failed(request_id, mistake.code, mistake.message, mistake.detail))
+        emit(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))

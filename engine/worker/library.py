@@ -11,6 +11,7 @@ from engine import __version__
 from engine.api.errors import EngineError
 from engine.api.messages import EngineReady
 from engine.api.options import EngineOptions
+from engine.api.sentences import Sentence
 from engine.native.devices import Ggml, LoadedBackends
 
 
@@ -21,7 +22,7 @@ class OpenedLibrary:
     ggml: Ggml
     backends: LoadedBackends
     ready: EngineReady
-    unreachable: tuple[str, ...]
+    unreachable: tuple[Sentence, ...]
 
 
 def open_library(options: EngineOptions) -> OpenedLibrary:
@@ -33,7 +34,7 @@ def open_library(options: EngineOptions) -> OpenedLibrary:
         try:
             ggml.add_rpc_server(endpoint)
         except EngineError as error:
-            unreachable.append(error.message)
+            unreachable.append(error.sentence)
     ready = EngineReady(
         versions(),
         backends.names,

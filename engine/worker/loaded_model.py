@@ -9,6 +9,7 @@ import time
 from engine.api.chat import Message, Notice, Prompt
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import CacheUsage, SpanState
+from engine.api.sentences import say
 from engine.api.settings import LoadSettings
 from engine.cache.manager import CacheManager
 from engine.cache.usage import n_until_eviction, spans
@@ -115,15 +116,23 @@ class LoadedModel:
             if n_tokens > HOPELESS_TIMES * n_room:
                 raise EngineError(
                     ErrorCode.PROMPT_TOO_LONG,
-                    f"This is too long by about {n_tokens - n_room} tokens: it has about {n_tokens} and there is room "
-                    f"for {n_room}. Shorten it, or load the model with a larger context window.",
+                    say(
+                        "This is too long by about {0} tokens: it has about {1} and there is room for {2}. Shorten it, "
+                        "or load the model with a larger context window.",
+                        n_tokens - n_room,
+                        n_tokens,
+                        n_room,
+                    ),
                 )
         n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
         if n_characters > CHAT_CHARACTERS_MAX:
             raise EngineError(
                 ErrorCode.PROMPT_TOO_LONG,
-                f"This chat is too long: it has {n_characters} characters, and no more than {CHAT_CHARACTERS_MAX} can "
-                "be read. Start a new chat.",
+                say(
+                    "This chat is too long: it has {0} characters, and no more than {1} can be read. Start a new chat.",
+                    n_characters,
+                    CHAT_CHARACTERS_MAX,
+                ),
             )
 
     def untold(self, prompt: Prompt) -> tuple[Notice, ...]:

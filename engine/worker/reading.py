@@ -19,6 +19,7 @@ from engine.api.messages import (
     PrefillProgress,
     RestoreChat,
 )
+from engine.api.sentences import Sentence, say
 from engine.api.settings import checked
 from engine.cache.manager import Feed, RecomputeReason
 from engine.text.look import Interrupted, looking
@@ -32,12 +33,6 @@ MEASURABLE_TOKENS = 32
 """The speed of reading fewer tokens than this says nothing about a longer prompt."""
 RECOMPUTE_NOTICE_TOKENS = 64
 """Evaluating fewer tokens again than this is not worth a word."""
-
-_RECOMPUTE_SENTENCES = {
-    RecomputeReason.NO_CHECKPOINT: "This model can't go back to the change alone, so {n} tokens are read again.",
-    RecomputeReason.EVICTED_BEFORE_CHANGE: "What stands before the change had left, so {n} tokens are read again.",
-    RecomputeReason.CACHE_FULL: "The cache was full: the oldest turns were dropped and {n} tokens are read again.",
-}
 
 
 class Reading:
@@ -74,9 +69,9 @@ class Reading:
         self._loaded.active.take(request.chat_id)
         self._tell_progress(0)
         for notice in self._loaded.untold(prompt):
-            self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
+            self._emit(Notice(NoticeCode.TEMPLATE, notice.sentence, notice.code))
         if feed.reason is not None and feed.n_recomputed >= RECOMPUTE_NOTICE_TOKENS:
-            self._emit(Notice(NoticeCode.CACHE, _RECOMPUTE_SENTENCES[feed.reason].format(n=feed.n_recomputed)))
+            self._emit(Notice(NoticeCode.CACHE, _recomputed(feed.reason, feed.n_recomputed)))
         started, n_done = time.perf_counter(), 0
         for n_done in manager.feed(self._is_cancelled):
             self._tell_progress(n_done)
@@ -150,3 +145,17 @@ def render(loaded: LoadedModel, request: Generate | RestoreChat, is_cancelled: C
 def rate_of(n_tokens: int, seconds: float) -> float:
     """Tokens per second; 0 where there is nothing to measure."""
     return n_tokens / seconds if n_tokens and seconds > 0 else 0.0
+
+
+def _recomputed(reason: RecomputeReason, n_tokens: int) -> Sentence:
+    return {
+        RecomputeReason.NO_CHECKPOINT: say(
+            "This model can't go back to the change alone, so {0} tokens are read again.", n_tokens
+        ),
+        RecomputeReason.EVICTED_BEFORE_CHANGE: say(
+            "What stands before the change had left, so {0} tokens are read again.", n_tokens
+        ),
+        RecomputeReason.CACHE_FULL: say(
+            "The cache was full: the oldest turns were dropped and {0} tokens are read again.", n_tokens
+        ),
+    }[reason]

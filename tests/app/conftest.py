@@ -12,12 +12,14 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.look.i18n import Languages
 from app.process.logs import close_logs
 from app.process.options import Options
 from app.program import Program
 from app.store.preferences import Preferences, PreferencesStore
 from tests.app.fake_engine import FakeEngine
 from tests.app.fake_planner import FakePlanner
+from tools import translations
 
 
 @dataclass
@@ -91,6 +93,22 @@ def start_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Sta
     QLocale.setDefault(QLocale.c())
     qapp.setStyleSheet("")
     close_logs()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the compiled translations."""
+    folder = tmp_path_factory.mktemp("translations")
+    translations.build(folder)
+    return folder
+
+
+@pytest.fixture
+def languages(qapp: QApplication, compiled: Path) -> Iterator[Languages]:
+    languages = Languages(compiled)
+    yield languages
+    languages.choose("en")
+    QLocale.setDefault(QLocale.c())
 
 
 @pytest.fixture

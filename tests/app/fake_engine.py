@@ -39,6 +39,7 @@ from engine.api.messages import (
     TextKind,
     TokensCounted,
 )
+from engine.api.sentences import Sentence
 
 N_CELLS = 4096
 ROOM = 4000
@@ -211,11 +212,11 @@ class FakeEngine:
     ) -> int | None:
         """The process ended; with RESTARTED a new one is up at once, and is asked for the model under this id."""
         code = ErrorCode.ENGINE_CRASHED
-        message = "The engine crashed while it was working (SIGSEGV). Your text is safe; try again."
+        sentence = Sentence("The engine crashed while it was working (SIGSEGV). Your text is safe; try again.")
         self._open = []
         self._reading.clear()
         reload_id = self.next_request_id() if outcome is LossOutcome.RESTARTED else None
-        self.post(EngineLost(-11, outcome, code, message, "ggml: the last line of the log", request_ids, reload_id))
+        self.post(EngineLost(-11, outcome, code, sentence, "ggml: the last line of the log", request_ids, reload_id))
         if outcome is LossOutcome.RESTARTED and is_up_again:
             self.post(READY)
         return reload_id

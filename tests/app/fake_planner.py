@@ -7,6 +7,7 @@ from dataclasses import replace
 from engine.api.errors import ErrorCode
 from engine.api.messages import Failed, FindFit, FitFound, MemoryPlanned, PlanAnswer, PlanQuestion
 from engine.api.plan import DevicePlan, Fit, MemoryPlan, PlanWarning, PlanWarningCode, Proposal, Refusal
+from engine.api.sentences import Bytes, say
 from engine.api.settings import CacheType, FlashAttention, LoadSettings
 from engine.client.plan_queue import OnAnswer, PlanQueue
 
@@ -16,8 +17,12 @@ WEIGHTS, COMPUTE = 100 * MIB, 50 * MIB
 TOKEN_BYTES = {CacheType.F16: 16_384, CacheType.Q8_0: 8_704, CacheType.Q4_0: 4_608}
 """Of K, and the same of V."""
 LARGEST_F16 = 8000
-WARNING = "Without flash attention the compute buffers grow with the context window: they take 50.0 MiB."
-NEEDS_FLASH = "V in q8_0 needs flash attention: set flash attention to auto or on, or use f16 for V."
+WARNING = say(
+    "Without flash attention the compute buffers grow with the context window: they take {0}.", Bytes(COMPUTE)
+)
+NEEDS_FLASH = say(
+    "V in {0} needs flash attention: set flash attention to auto or on, or use f16 for V.", CacheType.Q8_0
+)
 
 
 def plan(settings: LoadSettings, free_bytes: int = FREE) -> MemoryPlan:

@@ -16,6 +16,7 @@ from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_
 
 from engine import __version__
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.models.hub.bounds import bound_answer
 from engine.models.hub.byte_stream import ByteStream, checked_stream
 from engine.models.hub.errors import hub_errors, proxy_error
@@ -67,7 +68,7 @@ class Hub:
             if error.code is not ErrorCode.HUB_NOT_FOUND:
                 raise
             # A mirror need not have all of the hub's interface.
-            message = f"{self.host} can't be searched: paste the name of a model there, owner/name."
+            message = say("{0} can't be searched: paste the name of a model there, owner/name.", self.host)
             raise EngineError(ErrorCode.HUB_FAILED, message, error.detail) from error
 
     def _search(self, text: str) -> tuple[Found, ...]:
@@ -97,7 +98,9 @@ class Hub:
             files = [_remote_file(one) for one in (info.siblings or [])[:MAX_FILES] if _is_text(one.rfilename)]
         models = tuple(model for model in group_models(name, commit, files) if _is_named(model, reference))
         if not models and (wanted := reference.file or reference.quantization) is not None:
-            message = f"“{name}” has no “{wanted}” that could be downloaded: enter {name} alone to see its files."
+            message = say(
+                "“{0}” has no “{1}” that could be downloaded: enter {0} alone to see its files.", name, wanted
+            )
             raise EngineError(ErrorCode.HUB_NOT_FOUND, message, f"{len(files)} files")
         return Repo(name, commit, _licence(info.tags), bool(info.gated), models)
 

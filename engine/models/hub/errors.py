@@ -19,6 +19,7 @@ from huggingface_hub.errors import (
 from huggingface_hub.utils import parse_ratelimit_headers
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.models.hub.bounds import PageInsteadError, UnsafeRedirectError, is_page
 from engine.models.hub.hub_busy import HubBusyError
 
@@ -41,22 +42,24 @@ def hub_errors(what: str, host: str) -> Iterator[None]:
 
 def other_file_error(what: str, host: str, detail: str) -> EngineError:
     """The EngineError for a file that is not the one that the hub's list promised; nothing of it is used."""
-    message = (
-        f"“{what}” on {host} is no longer the file that was chosen, or something on the way changes it: look it up "
-        "again, and download it from there."
+    message = say(
+        "“{0}” on {1} is no longer the file that was chosen, or something on the way changes it: look it "
+        "up again, and download it from there.",
+        what,
+        host,
     )
     return EngineError(ErrorCode.DOWNLOAD_DAMAGED, message, detail)
 
 
 def other_bytes_error(host: str, detail: str) -> EngineError:
     """The EngineError for bytes that were not asked for; nothing of them is used."""
-    message = f"{host} answers with other bytes than were asked for: try again later, or on another network."
+    message = say("{0} answers with other bytes than were asked for: try again later, or on another network.", host)
     return EngineError(ErrorCode.HUB_FAILED, message, detail)
 
 
 def proxy_error(detail: str) -> EngineError:
     """The EngineError for a proxy setting that can't be used at all."""
-    message = "The proxy setting can't be used: set HTTPS_PROXY to an address that begins with http://."
+    message = say("The proxy setting can't be used: set HTTPS_PROXY to an address that begins with http://.")
     return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
 
 
@@ -66,40 +69,46 @@ def _engine_error(error: Exception, what: str, host: str) -> EngineError:
     if isinstance(error, PageInsteadError) or (isinstance(error, json.JSONDecodeError) and is_page(error.doc)):
         return _page_error(host, detail)
     if isinstance(error, UnsafeRedirectError):
-        message = f"{host} leads to an address without encryption, which is not followed: try on another network."
+        message = say(
+            "{0} leads to an address without encryption, which is not followed: try on another network.", host
+        )
         return EngineError(ErrorCode.HUB_FAILED, message, f"{detail}: {error}")
     if isinstance(error, OfflineModeIsEnabled):
-        message = "Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again."
+        message = say("Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again.")
         return EngineError(ErrorCode.HUB_FAILED, message, detail)
     if isinstance(error, HFValidationError | httpx2.InvalidURL):
-        message = f"“{what}” is no name of a model: write it as owner/name, or paste the address of its page."
+        message = say("“{0}” is no name of a model: write it as owner/name, or paste the address of its page.", what)
         return EngineError(ErrorCode.HUB_NAME_INVALID, message, detail)
     if isinstance(error, HfHubHTTPError):
         return _refusal(error, what, host)
     if isinstance(error, EntryNotFoundError):
         return _missing(what, host, detail)
     if isinstance(error, httpx2.ProxyError):
-        message = f"The proxy does not let Kvasir through to {host}: check HTTPS_PROXY, then try again."
+        message = say("The proxy does not let Kvasir through to {0}: check HTTPS_PROXY, then try again.", host)
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
     if isinstance(error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol):
         # The text of the one quotes the headers; the other is a hub that sends us to what is no web address.
         return _nonsense(host, detail)
     if isinstance(error, httpx2.TransportError):
-        message = f"{host} can't be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again."
+        message = say(
+            "{0} can't be reached: check the connection, or set HF_ENDPOINT to a mirror, then try again.", host
+        )
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
     return _nonsense(host, detail)
 
 
 def _page_error(host: str, detail: str) -> EngineError:
-    message = (
-        f"This network answers with a page of its own in place of {host}: sign in to it in a web browser, then try "
-        "again."
+    message = say(
+        "This network answers with a page of its own in place of {0}: sign in to it in a web browser, then try again.",
+        host,
     )
     return EngineError(ErrorCode.HUB_FAILED, message, detail)
 
 
 def _nonsense(host: str, detail: str) -> EngineError:
-    message = f"{host} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror."
+    message = say(
+        "{0} answered with something that makes no sense: try again later, or set HF_ENDPOINT to a mirror.", host
+    )
     return EngineError(ErrorCode.HUB_FAILED, message, detail)
 
 
@@ -108,21 +117,25 @@ def _refusal(error: HfHubHTTPError, what: str, host: str) -> EngineError:
     detail = f"{type(error).__name__}, status {status}, request {error.request_id}"
     # A gated repository is a missing one to the library: the narrower class comes first.
     if isinstance(error, GatedRepoError):
-        message = (
-            f"“{what}” is gated: accept its terms on its page at {host}, and enter an access token of that account."
+        message = say(
+            "“{0}” is gated: accept its terms on its page at {1}, and enter an access token of that account.",
+            what,
+            host,
         )
         return EngineError(ErrorCode.HUB_GATED, message, detail)
     is_missing = isinstance(error, RepositoryNotFoundError | RevisionNotFoundError | EntryNotFoundError)
     if is_missing or status in _GONE:
         return _missing(what, host, detail)
     if status == _UNAUTHORIZED and "Authorization" not in error.response.request.headers:
-        message = f"{host} wants an access token for “{what}”: enter one of an account that may use it."
+        message = say("{0} wants an access token for “{1}”: enter one of an account that may use it.", host, what)
         return EngineError(ErrorCode.HUB_TOKEN_REFUSED, message, detail)
     if status == _UNAUTHORIZED:
-        message = f"{host} does not take the access token: make a new one there, and enter it in place of the old one."
+        message = say(
+            "{0} does not take the access token: make a new one there, and enter it in place of the old one.", host
+        )
         return EngineError(ErrorCode.HUB_TOKEN_REFUSED, message, detail)
     if status == _PROXY_LOGIN:
-        message = f"The proxy does not let Kvasir through to {host}: check HTTPS_PROXY, then try again."
+        message = say("The proxy does not let Kvasir through to {0}: check HTTPS_PROXY, then try again.", host)
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
     if status == _NETWORK_LOGIN:
         return _page_error(host, detail)
@@ -131,18 +144,24 @@ def _refusal(error: HfHubHTTPError, what: str, host: str) -> EngineError:
     if status == _TOO_MANY:
         return _too_many(error.response.headers, host, detail)
     if status >= _SERVER:
-        message = f"{host} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror."
+        message = say(
+            "{0} has a problem of its own at the moment: try again later, or set HF_ENDPOINT to a mirror.", host
+        )
         return HubBusyError(message, detail, _seconds(error.response.headers))
-    message = f"{host} refuses “{what}”: look at its page there for the reason, or choose another model."
+    message = say("{0} refuses “{1}”: look at its page there for the reason, or choose another model.", host, what)
     return EngineError(ErrorCode.HUB_FAILED, message, detail)
 
 
 def _too_many(headers: httpx2.Headers, host: str, detail: str) -> HubBusyError:
     seconds = _seconds(headers)
     if seconds is None:
-        message = f"{host} asks for a pause after many requests: try again in a few minutes, or enter an access token."
+        message = say(
+            "{0} asks for a pause after many requests: try again in a few minutes, or enter an access token.", host
+        )
     else:
-        message = f"{host} asks for a pause after many requests: try again in {seconds} s, or enter an access token."
+        message = say(
+            "{0} asks for a pause after many requests: try again in {1} s, or enter an access token.", host, seconds
+        )
     return HubBusyError(message, detail, seconds)
 
 
@@ -160,5 +179,7 @@ def _seconds(headers: httpx2.Headers) -> int | None:
 
 
 def _missing(what: str, host: str, detail: str) -> EngineError:
-    message = f"“{what}” is not on {host}, or it is private: check its name, or enter an access token that opens it."
+    message = say(
+        "“{0}” is not on {1}, or it is private: check its name, or enter an access token that opens it.", what, host
+    )
     return EngineError(ErrorCode.HUB_NOT_FOUND, message, detail)

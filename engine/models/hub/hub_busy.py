@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import Sentence
 
 
 class HubBusyError(EngineError):
     """HUB_BUSY, for ``retry_after_s`` seconds where the hub says so."""
 
-    def __init__(self, message: str, detail: str, retry_after_s: int | None = None) -> None:
-        super().__init__(ErrorCode.HUB_BUSY, message, detail)
+    def __init__(self, sentence: Sentence, detail: str, retry_after_s: int | None = None) -> None:
+        super().__init__(ErrorCode.HUB_BUSY, sentence, detail)
         self.retry_after_s = retry_after_s
 
     def __reduce__(self) -> tuple[type[EngineError], tuple[Any, ...]]:
-        return (type(self), (self.message, self.detail, self.retry_after_s))
+        return (type(self), (self.sentence, self.detail, self.retry_after_s))

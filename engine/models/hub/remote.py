@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 
 MAX_REFERENCE = 1000
 MAX_FILE_BYTES = 1 << 44
@@ -167,7 +168,7 @@ def local_parts(model: RemoteModel, file: RemoteFile) -> tuple[str, ...]:
     if len(parts) < 3 or any(part in ("", ".", "..", "/") or len(part.encode()) > MAX_NAME_BYTES for part in parts):
         raise EngineError(
             ErrorCode.HUB_NAME_INVALID,
-            f"The name of “{file.path[:80]}” would lead out of the folder of models, so it is not downloaded.",
+            say("The name of “{0}” would lead out of the folder of models, so it is not downloaded.", file.path[:80]),
             repr(file.path[:200]),
         )
     return tuple(_local_name(part) for part in parts)

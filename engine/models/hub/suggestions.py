@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 from engine.models.hub.remote import Reference, RemoteModel
 
 if TYPE_CHECKING:
@@ -152,7 +153,11 @@ def find_suggested(hub: Hub, suggestion: Suggestion) -> RemoteModel:
 def _moved(suggestion: Suggestion, host: str, detail: str) -> EngineError:
     return EngineError(
         ErrorCode.HUB_NOT_FOUND,
-        f"“{suggestion.name}” is no longer where it was on {host}: take another one, or look for it by its name.",
+        say(
+            "“{0}” is no longer where it was on {1}: take another one, or look for it by its name.",
+            suggestion.name,
+            host,
+        ),
         detail,
     )
 

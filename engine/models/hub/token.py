@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.api.errors import EngineError, ErrorCode
+from engine.api.sentences import say
 
 SERVICE = "kvasir"
 MAX_TOKEN = 1000
@@ -14,7 +15,9 @@ def checked_token(text: str | None) -> str | None:
     if not token.isascii() or not token.isprintable() or " " in token or len(token) > MAX_TOKEN:
         raise EngineError(
             ErrorCode.HUB_TOKEN_REFUSED,
-            "This is no access token: one is a single word of letters, digits and signs. Copy it again, all of it.",
+            say(
+                "This is no access token: one is a single word of letters, digits and signs. Copy it again, all of it."
+            ),
             f"{len(token)} characters",
         )
     return token or None
@@ -50,7 +53,9 @@ class TokenKeeper:
         except Exception as error:  # noqa: BLE001 - as above
             raise EngineError(
                 ErrorCode.KEYRING_MISSING,
-                "This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and is not "
-                "kept.",
+                say(
+                    "This system has no keyring that Kvasir can use: the token is used until Kvasir is closed, and "
+                    "is not kept."
+                ),
                 type(error).__name__,
             ) from None

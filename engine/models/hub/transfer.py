@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.wording import gibibytes
+from engine.api.sentences import Bytes, say
 from engine.disk.errors import disk_error
 from engine.disk.file_lock import file_lock
 from engine.models.hub.hub_busy import HubBusyError
@@ -91,8 +91,11 @@ class Transfer:
             if not is_ours:
                 raise EngineError(
                     ErrorCode.DOWNLOAD_ELSEWHERE,
-                    f"Another Kvasir window is downloading “{self._model.name}”: let it finish there, or try again "
-                    "here once that window is closed.",
+                    say(
+                        "Another Kvasir window is downloading “{0}”: let it finish there, or try again here once that "
+                        "window is closed.",
+                        self._model.name,
+                    ),
                     str(lock),
                 )
             self._bring(targets)
@@ -119,8 +122,14 @@ class Transfer:
         if missing > 0 and missing + SPARE_BYTES > free:
             raise EngineError(
                 ErrorCode.DISK_FULL,
-                f"The disk with “{self._folder}” has {gibibytes(free)} free, but {gibibytes(missing)} are still to "
-                f"come and {gibibytes(SPARE_BYTES)} are to stay free: make room, or choose a smaller file.",
+                say(
+                    "The disk with “{0}” has {1} free, but {2} are still to come and {3} are to stay free: make "
+                    "room, or choose a smaller file.",
+                    str(self._folder),
+                    Bytes(free),
+                    Bytes(missing),
+                    Bytes(SPARE_BYTES),
+                ),
                 f"{missing} bytes of {self._model.size_bytes}",
             )
 
@@ -179,15 +188,19 @@ class Transfer:
     def _damaged(self, file: RemoteFile, part: Path, detail: str, *, is_worth_more: bool) -> EngineError:
         host = self._hub.host
         if is_worth_more:
-            message = (
-                f"“{file.path}” arrived with other content than {host} promises: resume it, and only the doubtful part "
-                "of it is fetched again."
+            message = say(
+                "“{0}” arrived with other content than {1} promises: resume it, and only the doubtful part of it "
+                "is fetched again.",
+                file.path,
+                host,
             )
         else:
             delete_part(part)
-            message = (
-                f"“{file.path}” arrived with other content than {host} promises, so it was deleted. "
-                "Download it again; if that fails too, something on the way changes it."
+            message = say(
+                "“{0}” arrived with other content than {1} promises, so it was deleted. Download it again; if "
+                "that fails too, something on the way changes it.",
+                file.path,
+                host,
             )
         return EngineError(ErrorCode.DOWNLOAD_DAMAGED, message, detail)
 
@@ -268,8 +281,12 @@ class Transfer:
                 elif _is_other_version(there.version, stream.version):
                     raise EngineError(
                         ErrorCode.DOWNLOAD_DAMAGED,
-                        f"“{file.path}” on {self._hub.host} has changed since its download began: remove it from the "
-                        "list, and download it anew.",
+                        say(
+                            "“{0}” on {1} has changed since its download began: remove it from the list, and download "
+                            "it anew.",
+                            file.path,
+                            self._hub.host,
+                        ),
                         f"{there.version}, now {stream.version}",
                     )
             yield stream
@@ -284,7 +301,9 @@ class Transfer:
 
     def _broken_off(self, detail: str) -> EngineError:
         # The server closed without an error: the same as a broken line.
-        return EngineError(ErrorCode.HUB_UNREACHABLE, f"{self._hub.host} broke off the download: resume it.", detail)
+        return EngineError(
+            ErrorCode.HUB_UNREACHABLE, say("{0} broke off the download: resume it.", self._hub.host), detail
+        )
 
     def _obey(self) -> None:
         if self._stop.is_set():

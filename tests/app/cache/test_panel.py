@@ -32,6 +32,7 @@ from engine.api.messages import (
     PrefillProgress,
     SpanState,
 )
+from engine.api.sentences import say
 from engine.devices import DeviceSample, SampleProblem
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts, stats
@@ -163,7 +164,7 @@ def test_the_timeline_follows_what_the_engine_says(panel):
 def test_an_engine_that_died_leaves_no_numbers_of_its_memory(panel):
     panel.take(ModelLoaded(1, FACTS))
     panel.take(CacheChanged(usage(4096, (60,))))
-    panel.take(EngineLost(-11, LossOutcome.RESTARTED, "engine_crashed", "It died.", "", ()))
+    panel.take(EngineLost(-11, LossOutcome.RESTARTED, "engine_crashed", say("It died."), "", ()))
     assert text(panel, "cellsUsed") == "–"
     assert text(panel, "cache_kv_allocated") == "–"
 

@@ -14,6 +14,7 @@ from app.store.store import ChatStore
 from app.transcript.turns import Action, TurnState
 from engine.api.errors import ErrorCode
 from engine.api.messages import Failed, Generate
+from engine.api.sentences import Sentence
 from engine.api.settings import Policy, PolicySettings, SamplingSettings
 from tests.app.store.chats import full, small, turn
 
@@ -160,7 +161,7 @@ def test_a_failed_version_gives_the_old_answer_back(start_desk, qtbot):
     desk.engine.finish(text="Answer")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     press(desk, 1, Action.REGENERATE)
-    desk.engine.post(Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, "Too long for it."))
+    desk.engine.post(Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, Sentence("Too long for it.")))
     qtbot.waitUntil(lambda: desk.notices() != [])
     assert [text for _, text in desk.say()] == ["Question", "Answer"]
 

@@ -9,6 +9,7 @@ from app.store.preferences import Preferences
 from app.store.setup import Setup
 from engine.api.errors import ErrorCode
 from engine.api.messages import CacheChanged, Failed, FinishReason, Generate
+from engine.api.sentences import say
 from engine.api.settings import Policy, PolicySettings
 from engine.plan.full_cache import Way
 from tests.app.fake_engine import usage
@@ -88,7 +89,7 @@ def test_a_message_that_is_too_long_for_a_cache_that_stops_asks_too(start_desk, 
     preferences = Preferences(setups={str(path): Setup(policy=PolicySettings(policy=Policy.STOP))})
     desk = start_desk(preferences=preferences, answers_by_hand=True)
     desk.send("A long message")
-    desk.engine.post(Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, "Too long by 7 tokens."))
+    desk.engine.post(Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, say("Too long by 7 tokens.")))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
     assert desk.program.composer.text() == "A long message"
     way(desk, Way.SLIDE).click()

@@ -11,6 +11,7 @@ from app.store.preferences import Preferences
 from app.store.setup import Setup
 from engine.api.errors import ErrorCode
 from engine.api.messages import CacheChanged, Failed, FinishReason, Generate, LoadModel, ModelLoaded
+from engine.api.sentences import say
 from engine.api.settings import LoadSettings, Policy, PolicySettings
 from engine.plan.full_cache import Way
 from tests.app.fake_engine import model_facts, usage
@@ -70,7 +71,7 @@ def test_a_message_that_is_too_long_for_a_chat_that_stops_by_itself_asks_too(sta
     desk = start_desk(answers_by_hand=True)
     own_policy(desk, STOP)
     request = ask(desk, qtbot, "A long message")
-    desk.engine.post(Failed(request.request_id, ErrorCode.PROMPT_TOO_LONG, "Too long by 7 tokens."))
+    desk.engine.post(Failed(request.request_id, ErrorCode.PROMPT_TOO_LONG, say("Too long by 7 tokens.")))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
     said = dialog(desk).findChild(QLabel, "fullWords").text()
     assert said.startswith("The chat with this message takes more than 4,096 cells"), "they are not in use"
@@ -92,7 +93,7 @@ def test_what_was_chosen_for_one_chat_does_nothing_in_another(stopping_desk, qtb
     desk.engine.post(ModelLoaded(command.request_id, model_facts(command.path)))
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     request = ask(desk, qtbot, "A long message")
-    desk.engine.post(Failed(request.request_id, ErrorCode.PROMPT_TOO_LONG, "Too long by 7 tokens."))
+    desk.engine.post(Failed(request.request_id, ErrorCode.PROMPT_TOO_LONG, say("Too long by 7 tokens.")))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
     qtbot.waitUntil(lambda: way(desk, Way.LARGER).isEnabled())
     way(desk, Way.LARGER).click()

@@ -18,6 +18,7 @@ from engine.api.messages import (
     RestoreChat,
     Tier,
 )
+from engine.api.sentences import say
 from tests.app.fake_engine import usage
 from tests.app.store.chats import small
 
@@ -147,7 +148,9 @@ def test_one_that_fails_is_a_matter_for_the_next_message(start_with_chats, qtbot
     desk = start_with_chats(answers_by_hand=True)
     tell_warm(desk, qtbot, a=Tier.RAM, b=Tier.RAM)
     open_chat(desk, "a")
-    failed = Failed(desk.engine.last(RestoreChat).request_id, ErrorCode.TEMPLATE_FAILED, "The template has no end.")
+    failed = Failed(
+        desk.engine.last(RestoreChat).request_id, ErrorCode.TEMPLATE_FAILED, say("The template has no end.")
+    )
     desk.engine.post(failed)
     with qtbot.waitSignal(desk.program.session.event_received):
         desk.engine.post(ChatTiersChanged(()))

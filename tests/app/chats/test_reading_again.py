@@ -7,6 +7,7 @@ import pytest
 from app.link.status import EngineState
 from engine.api.errors import ErrorCode
 from engine.api.messages import CacheChanged, Cancel, ChatRestored, Failed, Generate, PrefillProgress, RestoreChat
+from engine.api.sentences import say
 from engine.api.settings import Policy
 from tests.app.fake_engine import usage
 from tests.app.window.settings_hand import apply, apply_load, change, dialog
@@ -93,7 +94,7 @@ def test_a_chat_that_does_not_fit_any_more_is_a_matter_for_the_next_message(read
     desk = reading_desk
     change(desk, policy=Policy.STOP)
     apply(desk)
-    desk.engine.post(Failed(readings(desk)[0].request_id, ErrorCode.PROMPT_TOO_LONG, "Too long by 7 tokens."))
+    desk.engine.post(Failed(readings(desk)[0].request_id, ErrorCode.PROMPT_TOO_LONG, say("Too long by 7 tokens.")))
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     assert dialog(desk) is None
     assert desk.notices() == []

@@ -20,6 +20,7 @@ from engine.api.messages import (
     SetTierBudgets,
     Tier,
 )
+from engine.api.sentences import say
 from engine.api.settings import TierSettings
 from tests.app.fake_engine import READY
 from tests.app.store.chats import small
@@ -36,7 +37,7 @@ def test_a_chat_says_where_its_cache_is(start_desk, qtbot):
         qtbot.waitUntil(lambda word=word: model.badge(chat_id) is not None and model.badge(chat_id).word == word)
         assert (model.badge(chat_id).size, model.badge(chat_id).is_hollow) == ("3 MiB", is_hollow)
         assert "3.0 MiB" in model.index_of(chat_id).data(Qt.ItemDataRole.AccessibleTextRole)
-    desk.engine.post(EngineLost(-9, LossOutcome.RESTARTED, ErrorCode.ENGINE_CRASHED, "It ended.", "", ()))
+    desk.engine.post(EngineLost(-9, LossOutcome.RESTARTED, ErrorCode.ENGINE_CRASHED, say("It ended."), "", ()))
     qtbot.waitUntil(lambda: model.badge(chat_id) is None)
 
 

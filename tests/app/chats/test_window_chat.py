@@ -23,6 +23,7 @@ from engine.api.messages import (
     TextKind,
     TokensCounted,
 )
+from engine.api.sentences import say
 from engine.api.settings import SamplingSettings
 from tests.app.fake_engine import model_facts, span, usage
 
@@ -133,7 +134,7 @@ def test_a_message_that_alone_is_too_long_returns_to_the_composer(start_desk, qt
     desk = start_desk(answers_by_hand=True)
     desk.send("far too many words")
     desk.type("since then")
-    sentence = "This is too long by 12 tokens: it has 40 and there is room for 28. Shorten it."
+    sentence = say("This is too long.")
     desk.engine.post(Failed(desk.engine.request.request_id, ErrorCode.PROMPT_TOO_LONG, sentence))
     qtbot.waitUntil(lambda: desk.notices() != [])
     settle()

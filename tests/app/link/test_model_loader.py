@@ -45,7 +45,7 @@ def test_what_evidently_fits_is_loaded_without_a_plan(
     qtbot.waitUntil(lambda: len(loads(room)) == 1)
     assert room.planner.asked == []
     assert loads(room) == [LoadSettings(n_ctx=TRAINED)]
-    assert "there is no GPU" in room.setups.defaults(path).reasons[0]
+    assert "there is no GPU" in str(room.setups.defaults(path).reasons[0])
 
 
 def test_what_takes_a_plan_is_measured_while_the_engine_starts(tight: ModelRoom, qtbot: QtBot) -> None:
@@ -159,6 +159,21 @@ def test_what_is_loaded_stays_until_it_is_known_what_follows_and_comes_back(tigh
     tight.planner.answer_all()
     qtbot.waitUntil(lambda: tight.setups.defaults(second) is not None)
     assert len(loads(tight)) == 1, "it was given up"
+
+
+def test_what_is_to_be_replaced_answers_nobody_while_the_next_one_is_on_its_way(tight: ModelRoom, qtbot: QtBot) -> None:
+    tight.session.start()
+    first, second = str(tight.write("first.gguf")), str(tight.write("second.gguf"))
+    tight.loader.open(first)
+    qtbot.waitUntil(lambda: tight.session.status.can_answer)
+    tight.planner.answers_by_hand = True
+    tight.loader.open(second)
+    qtbot.waitUntil(lambda: tight.session.status.model_path == second)
+    paths: list[str | None] = []
+    tight.session.status_changed.connect(lambda status: paths.append(status.model_path))
+    tight.planner.answer_all()
+    qtbot.waitUntil(lambda: tight.session.status.can_answer)
+    assert set(paths) == {second}, "what waits for it would be sent to the one before"
 
 
 def test_a_model_that_is_given_up_while_its_settings_are_chosen_stays_away(tight: ModelRoom, qtbot: QtBot) -> None:

@@ -24,6 +24,7 @@ from engine.api.messages import (
     TextGenerated,
     TextKind,
 )
+from engine.api.sentences import say
 from tests.app.fake_engine import READY, model_facts, stats
 
 
@@ -34,7 +35,7 @@ def after(status: EngineStatus, *events: Event) -> EngineStatus:
 
 
 def lost(outcome: LossOutcome, *request_ids: int) -> EngineLost:
-    return EngineLost(-9, outcome, ErrorCode.ENGINE_CRASHED, "It died.", "log", request_ids)
+    return EngineLost(-9, outcome, ErrorCode.ENGINE_CRASHED, say("It died."), "log", request_ids)
 
 
 LOADED = after(EngineStatus().when_loading(1, "/a.gguf"), READY, ModelLoaded(1, model_facts("/a.gguf")))
@@ -80,8 +81,8 @@ def test_events_of_an_old_request_change_nothing():
         PrefillProgress(1, 1, 2, 0),
         TextGenerated(1, TextKind.ANSWER, "old"),
         Finished(1, FinishReason.CANCELLED, stats(), "", "", ()),
-        Failed(1, ErrorCode.DECODE_FAILED, "Old."),
-        Failed(None, ErrorCode.INTERNAL, "Nobody's."),
+        Failed(1, ErrorCode.DECODE_FAILED, say("Old.")),
+        Failed(None, ErrorCode.INTERNAL, say("Nobody's.")),
     ):
         assert after(ANSWERING, event) == ANSWERING
     newer = after(EngineStatus().when_loading(1, "/a.gguf"), READY).when_loading(5, "/b.gguf")
@@ -92,15 +93,15 @@ def test_an_old_load_that_could_not_be_stopped_in_time_is_there_until_the_newest
     newer = after(EngineStatus().when_loading(1, "/a.gguf"), READY).when_loading(5, "/b.gguf")
     older = after(newer, LoadProgress(1, LoadStage.WEIGHTS, 0.9), ModelLoaded(1, model_facts("/a.gguf")))
     assert older == replace(newer, replaced=model_facts("/a.gguf")), "but it is not shown"
-    refused = after(older, Failed(5, ErrorCode.SETTING_INVALID, "No."))
+    refused = after(older, Failed(5, ErrorCode.SETTING_INVALID, say("No.")))
     assert (refused.state, refused.model_path) == (EngineState.READY, "/a.gguf")
-    gone = after(older, LoadProgress(5, LoadStage.READING, 0.0), Failed(5, ErrorCode.SETTING_INVALID, "No."))
+    gone = after(older, LoadProgress(5, LoadStage.READING, 0.0), Failed(5, ErrorCode.SETTING_INVALID, say("No.")))
     assert gone.facts is None
 
 
 def test_a_load_that_was_stopped_took_away_what_was_there():
     newer = LOADED.when_loading(3, "/b.gguf").when_loading(5, "/c.gguf")
-    refused = after(newer, LoadCancelled(3), Failed(5, ErrorCode.SETTING_INVALID, "No."))
+    refused = after(newer, LoadCancelled(3), Failed(5, ErrorCode.SETTING_INVALID, say("No.")))
     assert (refused.state, refused.facts) == (EngineState.NO_MODEL, None)
 
 
@@ -142,14 +143,14 @@ def test_what_is_loaded_again_after_a_crash_can_be_cancelled():
 
 
 def test_a_load_that_is_refused_before_it_begins_leaves_the_model_there():
-    status = after(LOADED.when_loading(3, "/b.gguf"), Failed(3, ErrorCode.SETTING_INVALID, "No."))
+    status = after(LOADED.when_loading(3, "/b.gguf"), Failed(3, ErrorCode.SETTING_INVALID, say("No.")))
     assert status.can_answer
     assert status.facts.path == status.model_path == "/a.gguf"
 
 
 def test_a_load_that_fails_later_leaves_none():
     begun = after(LOADED.when_loading(3, "/b.gguf"), LoadProgress(3, LoadStage.READING, 0.1))
-    for end in (Failed(3, ErrorCode.MODEL_TRUNCATED, "No."), LoadCancelled(3)):
+    for end in (Failed(3, ErrorCode.MODEL_TRUNCATED, say("No.")), LoadCancelled(3)):
         assert after(begun, end).state is EngineState.NO_MODEL
 
 

@@ -20,8 +20,6 @@ from app.link.model_loader import AskPerson, ModelLoader
 from app.link.model_setups import ModelSetups
 from app.link.plan_service import PlanService
 from app.link.session import EngineSession
-from app.look.i18n import EngineWords
-from app.look.source_texts import ENGINE_SENTENCES
 from app.look.theme import Theme
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
@@ -53,7 +51,6 @@ class ModelRoom:
     bridge: EngineBridge
     loader: ModelLoader
     engine: FakeEngine
-    words: EngineWords
     notices: Notices
     setups: ModelSetups
     library: LibraryWatcher
@@ -116,11 +113,10 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             opened: list[str] = []
             setups = ModelSetups(store)
             loader = ModelLoader(session, setups, workers.plans, ask, lambda path: opened.append(str(path)))
-            words = EngineWords(map(str, ENGINE_SENTENCES))
             theme, parent = Theme(qapp), QWidget()
             parents.append(parent)
             notices = Notices(theme, parent)
-            desk = ModelDesk(theme, loader, store, workers, notices, words.translate)
+            desk = ModelDesk(theme, loader, store, workers, notices)
             room = ModelRoom(
                 desk,
                 session,
@@ -133,7 +129,6 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
                 bridge,
                 loader,
                 engine,
-                words,
                 notices,
                 setups,
                 workers.library,

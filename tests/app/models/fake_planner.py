@@ -7,11 +7,12 @@ from pathlib import Path
 from engine.api.errors import ErrorCode
 from engine.api.messages import Failed, FindFit, FitFound, PlanAnswer, PlanQuestion, SettingsChosen
 from engine.api.plan import Choice, DevicePlan, Fit, Home, MemoryPlan, Proposal
+from engine.api.sentences import Bytes, say
 from engine.api.settings import CacheType, LoadSettings
 from tests.app import fake_planner
 
 GIB = 2**30
-REFUSED = "This is a “nonsense” model, which this version can't run: it needs a newer Kvasir."
+REFUSED = say("This is a “{0}” model, which this version can't run: it needs a newer Kvasir.", "nonsense")
 
 
 def choice_of(path: str) -> Choice:
@@ -27,10 +28,12 @@ def choice_of(path: str) -> Choice:
     plan = MemoryPlan(32_768, n_gpu, GIB // 2, GIB // 2, True, True, devices, ())
     settings = LoadSettings(n_ctx=32_768, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0, n_gpu_layers=n_gpu)
     if "huge" in name:
-        missing = ("Even with the shortest context 3.5 GiB of memory are missing: choose a smaller file.",)
-        return Choice(settings, plan, Home.CPU, 33, False, missing)
-    some = "20 of 33 layers fit on the GPU; the processor computes the others, which is slower."
-    reason = "All 33 layers fit on the GPU." if home is Home.GPU else some
+        missing = say(
+            "Even with the shortest context {0} of memory are missing: choose a smaller file.", Bytes(7 * GIB // 2)
+        )
+        return Choice(settings, plan, Home.CPU, 33, False, (missing,))
+    some = say("{0} of {1} layers fit on the GPU; the processor computes the others, which is slower.", 20, 33)
+    reason = say("All {0} layers fit on the GPU.", 33) if home is Home.GPU else some
     return Choice(settings, plan, home, 33, True, (reason,))
 
 

@@ -19,6 +19,7 @@ from app.commands.actions import Actions
 from app.link.bridge import EngineBridge
 from app.link.plan_service import PlanService
 from app.link.session import EngineSession
+from app.look.i18n import Languages
 from app.look.theme import Theme
 from app.models import first_run
 from app.models.first_cards import FirstCard
@@ -43,16 +44,6 @@ CONTENT = gguf_bytes("A model") + bytes(1 << 20)
 BY_NAME = {one.name: one for one in SUGGESTIONS}
 
 
-class Words:
-    """Translations: sentences in brackets."""
-
-    brackets = "<>"
-
-    def translate(self, sentence: str) -> str:
-        left, right = self.brackets
-        return f"{left}{sentence}{right}"
-
-
 @dataclass
 class Page:
     """The welcome page, what stands behind it, and the files that were to be loaded."""
@@ -64,7 +55,6 @@ class Page:
     workers: Workers
     folder: Path
     opened: list[str] = field(default_factory=list)
-    words: Words = field(default_factory=Words)
     stores: list[Store] = field(default_factory=list)
 
     @property
@@ -132,8 +122,7 @@ def start_page(
             welcome = Welcome(theme, Actions(window, theme), window)
             page = Page(window, welcome, session, server, workers, folder, stores=stores)
             pages.append(page)
-            look, translate = workers.library.look, page.words.translate
-            FirstRun(welcome.first_models, session, workers, look, page.opened.append, translate)
+            FirstRun(welcome.first_models, session, workers, workers.library.look, page.opened.append)
             session.status_changed.connect(welcome.set_status)
             welcome.resize(800, 700)
             window.show()
@@ -212,17 +201,18 @@ def test_what_was_downloaded_is_offered_after_it_was_unloaded(start_page: StartP
     assert [card.title.line for card in page.cards] == ["A model"]
 
 
-def test_a_suggestion_that_is_gone_says_so_and_the_others_go_on(start_page: StartPage, qtbot: QtBot) -> None:
+def test_a_suggestion_that_is_gone_says_so_and_the_others_go_on(
+    start_page: StartPage, qtbot: QtBot, languages: Languages
+) -> None:
     page = start_page()
     publish(page, but="Qwen3 4B")
     wait_for(qtbot, page, Offer.SUGGESTED)
     page.press("downloadFirst")
     qtbot.waitUntil(lambda: "is no longer where it was" in page.fit(), timeout=10_000)
-    assert page.fit().startswith("<"), "in the language in force"
     assert "is no longer" not in page.fit(1)
-    page.words.brackets = "[]"
-    page.welcome.retranslate()
-    assert page.fit().startswith("[")
+    languages.choose("zh_CN")
+    qtbot.waitUntil(lambda: "已不在" in page.fit())
+    languages.choose("en")
     assert page.shown() == ["downloadFirst"]
     page.press("downloadFirst", 1)
     qtbot.waitUntil(lambda: page.shown(1) == ["openFirst"], timeout=10_000)

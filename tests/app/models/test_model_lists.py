@@ -20,6 +20,7 @@ from app.models.model_card import CARDS_AT_ONCE, ModelCard
 from app.widgets.elided_label import ElidedLabel
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import LoadModel
+from engine.api.sentences import say
 from tests.app.models.conftest import MakeRoom, ModelRoom, gguf_bytes
 from tests.hub_server import TOKEN
 from tests.tiny import TinySpec, write_tiny_model
@@ -171,7 +172,7 @@ def test_a_repository_that_is_opened_again_is_judged_again(room: ModelRoom, qtbo
 
 def test_why_a_model_could_not_be_loaded_stands_beside_it(room: ModelRoom, qtbot: QtBot) -> None:
     def refuse(_path: object) -> None:
-        raise EngineError(ErrorCode.MODEL_UNREADABLE, "“m.gguf” could not be read.", "")
+        raise EngineError(ErrorCode.MODEL_UNREADABLE, say("“m.gguf” could not be read."), "")
 
     path = str(room.write("m.gguf"))
     room.desk.show_library()
@@ -186,7 +187,7 @@ def test_why_a_model_could_not_be_loaded_stands_beside_it(room: ModelRoom, qtbot
 
 def test_a_finished_download_whose_file_is_gone(room: ModelRoom, qtbot: QtBot) -> None:
     def refuse(_path: object) -> None:
-        raise EngineError(ErrorCode.MODEL_NOT_FOUND, "There is no file.", "")
+        raise EngineError(ErrorCode.MODEL_NOT_FOUND, say("There is no file."), "")
 
     room.server.tells_digests = False
     room.server.add(REPO, {"a-Q8_0.gguf": gguf_bytes("A")})

@@ -14,6 +14,7 @@ from app.link.status import EngineState
 from app.store.preferences import Preferences, PreferencesStore, RecentModel
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Cancel, Failed, LoadCancelled, LoadModel, LoadProgress, LoadStage, LossOutcome
+from engine.api.sentences import say
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
@@ -27,7 +28,9 @@ def test_a_load_that_fails_keeps_the_words_and_says_why_at_its_place(start_desk,
     qtbot.waitUntil(lambda: any(isinstance(command, LoadModel) for command in desk.engine.sent))
     desk.send("My words")
     load = desk.engine.last(LoadModel)
-    desk.engine.post(Failed(load.request_id, ErrorCode.MODEL_LOAD_FAILED, "It can't be loaded: take another.", "why"))
+    desk.engine.post(
+        Failed(load.request_id, ErrorCode.MODEL_LOAD_FAILED, say("It can't be loaded: take another."), "why")
+    )
     qtbot.waitUntil(lambda: desk.notices() != [])
     assert desk.notices() == ["It can't be loaded: take another."]
     assert desk.program.composer.text() == "My words"
@@ -44,7 +47,7 @@ def test_a_model_that_is_gone_when_the_engine_comes_back_is_told(start_desk, qtb
     desk.send("Tell me.")
     load = desk.engine.die(desk.engine.request.request_id)
     desk.engine.post(LoadProgress(load, LoadStage.WEIGHTS, 0.0))
-    desk.engine.post(Failed(load, ErrorCode.MODEL_NOT_FOUND, "There is no such file any more."))
+    desk.engine.post(Failed(load, ErrorCode.MODEL_NOT_FOUND, say("There is no such file any more.")))
     qtbot.waitUntil(lambda: desk.program.session.status.state is EngineState.NO_MODEL)
     assert desk.notices()[-1] == "There is no such file any more."
 
@@ -119,7 +122,7 @@ def test_a_wrong_file_keeps_the_model_that_is_loaded(start_desk, qtbot):
     before = desk.program.session.status
 
     def refuse(path):
-        raise EngineError(ErrorCode.MODEL_EMPTY, "“x.gguf” is empty: its download never began. Download it again.")
+        raise EngineError(ErrorCode.MODEL_EMPTY, say("“x.gguf” is empty: its download never began. Download it again."))
 
     desk.program.loader.check = refuse
     desk.program.loader.open("/elsewhere/x.gguf")
@@ -200,7 +203,7 @@ def test_a_model_that_has_gone_is_no_longer_offered(start_desk, qtbot):
     desk = start_desk(preferences=Preferences(recent_models=recent))
 
     def refuse(path):
-        raise EngineError(ErrorCode.MODEL_NOT_FOUND, "There is no file “gone.gguf” any more.")
+        raise EngineError(ErrorCode.MODEL_NOT_FOUND, say("There is no file “gone.gguf” any more."))
 
     desk.program.loader.check = refuse
     desk.program.loader.open("/models/gone.gguf")

@@ -7,7 +7,6 @@ from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
-from app.look.i18n import Languages
 from app.look.theme import Theme
 from app.look.window_style import window_stylesheet
 from app.settings.context_slider import ContextSlider
@@ -21,7 +20,6 @@ from engine.api.settings import (
     TierSettings,
     declarations,
 )
-from tools import translations
 
 
 @pytest.fixture
@@ -142,19 +140,13 @@ def test_a_box_that_is_ticked_by_key_shows_that_it_has_the_keyboard(make_form, q
     qapp.setStyleSheet("")
 
 
-def test_values_are_words_of_the_language_in_force_and_are_typed_in_them(make_form, qtbot, tmp_path):
-    translations.build(tmp_path)
-    languages = Languages(tmp_path)
+def test_values_are_words_of_the_language_in_force_and_are_typed_in_them(make_form, qtbot, languages):
     languages.choose("zh_CN")
-    try:
-        form = make_form(LoadSettings())
-        combo = form.findChild(QComboBox, "flash_attnInput")
-        assert [combo.itemText(index) for index in range(combo.count())] == ["自动", "开", "关"]
-        assert form.findChild(QComboBox, "type_kInput").currentText() == "f16", "the same in every language"
-        assert form.findChild(QLineEdit, "n_gpu_layersInput").text() == "自动"
-        form.findChild(QLineEdit, "n_gpu_layersInput").setText("全部")
-        qtbot.keyClick(form.findChild(QLineEdit, "n_gpu_layersInput"), Qt.Key.Key_Return)
-        assert form.settings.n_gpu_layers is GpuLayers.ALL
-    finally:
-        languages.choose("en")
-        QLocale.setDefault(QLocale.c())
+    form = make_form(LoadSettings())
+    combo = form.findChild(QComboBox, "flash_attnInput")
+    assert [combo.itemText(index) for index in range(combo.count())] == ["自动", "开", "关"]
+    assert form.findChild(QComboBox, "type_kInput").currentText() == "f16", "the same in every language"
+    assert form.findChild(QLineEdit, "n_gpu_layersInput").text() == "自动"
+    form.findChild(QLineEdit, "n_gpu_layersInput").setText("全部")
+    qtbot.keyClick(form.findChild(QLineEdit, "n_gpu_layersInput"), Qt.Key.Key_Return)
+    assert form.settings.n_gpu_layers is GpuLayers.ALL

@@ -17,6 +17,7 @@ from app.store.setup import Preset, Setup, preset_setup
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import DeviceMemory, FindFit, PlanMemory
 from engine.api.plan import Defaults, Fit
+from engine.api.sentences import say
 from engine.api.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
@@ -30,7 +31,7 @@ FACTS = replace(model_facts(PATH), devices=(DeviceMemory("CPU", WEIGHTS, 128 * M
 def made(qtbot, qapp):
     QLocale.setDefault(QLocale("en_US"))
     planner = FakePlanner()
-    panel = SetupPanel(Theme(qapp), WhatIf(PlanService(planner), pause_ms=0, slow_ms=0), str)
+    panel = SetupPanel(Theme(qapp), WhatIf(PlanService(planner), pause_ms=0, slow_ms=0))
     qtbot.addWidget(panel)
     panel.resize(320, 900)
     panel.show_model(PATH, Setup())
@@ -145,11 +146,11 @@ def test_what_is_longer_than_the_model_was_trained_for_and_fits_is_not_said_to_b
 def test_impossible_choices_are_grey_with_the_reason_and_warnings_are_shown(made, qtbot):
     panel, _ = made
     change(panel, flash_attn=FlashAttention.OFF)
-    qtbot.waitUntil(lambda: label(panel, "previewWarnings") == WARNING)
+    qtbot.waitUntil(lambda: label(panel, "previewWarnings") == str(WARNING))
     combo = panel.findChild(QComboBox, "type_vInput")
     item = combo.model().item(combo.findData("q8_0"))
     assert not item.isEnabled()
-    assert item.toolTip() == NEEDS_FLASH
+    assert item.toolTip() == str(NEEDS_FLASH)
     assert combo.model().item(combo.findData("f16")).isEnabled()
     change(panel, flash_attn=FlashAttention.AUTO)
     qtbot.waitUntil(item.isEnabled)
@@ -158,7 +159,7 @@ def test_impossible_choices_are_grey_with_the_reason_and_warnings_are_shown(made
 def test_settings_that_cannot_be_loaded_cannot_be_applied(made, qtbot):
     panel, _ = made
     change(panel, flash_attn=FlashAttention.OFF, type_v=CacheType.Q8_0)
-    qtbot.waitUntil(lambda: label(panel, "previewVerdict") == NEEDS_FLASH)
+    qtbot.waitUntil(lambda: label(panel, "previewVerdict") == str(NEEDS_FLASH))
     assert not button(panel, "applyButton").isEnabled()
     qtbot.waitUntil(button(panel, "makeItFit").isVisible)
     button(panel, "makeItFit").menu().actions()[0].trigger()
@@ -332,7 +333,9 @@ def test_the_keyboard_stays_in_the_panel_when_its_buttons_go_grey(made, qtbot):
 # What it is by itself
 
 
-FITS = Defaults(LoadSettings(n_ctx=6144, type_k=CacheType.Q8_0), ("All 33 layers fit on the GPU.", "There is room."))
+FITS = Defaults(
+    LoadSettings(n_ctx=6144, type_k=CacheType.Q8_0), (say("All 33 layers fit on the GPU."), say("There is room."))
+)
 
 
 def test_what_fits_is_said_with_its_reasons_and_in_the_tooltips(made):

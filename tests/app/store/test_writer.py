@@ -140,6 +140,22 @@ def test_a_change_that_makes_no_sense_is_told_and_does_not_stop_the_others(tmp_p
     assert writer.close()
 
 
+@pytest.mark.expected_log("was not taken|left out")
+def test_whoever_fails_to_hear_of_a_change_does_not_stop_those_after_it(tmp_path):
+    def fail(_heard):
+        raise RuntimeError("nobody is there to hear")
+
+    writer = ChatWriter(tmp_path / "chats.db", fail)
+    writer.do(lambda store: store.save(Chat("a", "T")), fail)
+    # What is told of this one isn't heard either.
+    writer.do(lambda _store: 1 / 0)
+    do_and_wait(writer, lambda store: store.save(Chat("b", "T")))
+    assert writer.close()
+    store = ChatStore(tmp_path / "chats.db")
+    assert set(store.ids()) == {"a", "b"}
+    store.close()
+
+
 def test_a_full_disk_is_told_once_and_everything_is_written_when_there_is_room(tmp_path, monkeypatch):
     monkeypatch.setattr("app.store.writer.RETRY_SECONDS", 0.02)
     listener = Listener()

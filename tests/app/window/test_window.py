@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QProgressBar, QScrollArea, QWidget
 
 from app.store.preferences import Preferences, PreferencesStore
-from engine.api.messages import CacheChanged, Notice, NoticeCode, PrefillProgress
+from engine.api.messages import CacheChanged, LoadModel, Notice, NoticeCode, PrefillProgress
 from tests.app.fake_engine import usage
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -183,6 +183,17 @@ def test_played_from_the_command_line(start_desk, qtbot, tmp_path):
     assert [text for role, text in desk.say() if role == "user"] == ["One", "Two"]
     image = QImage(str(picture))
     assert image.width() >= 1000
+
+
+def test_a_picture_is_not_waited_for_where_the_load_ends_the_engine(start_desk, qtbot, tmp_path):
+    desk = start_desk(screenshot=tmp_path / "picture.png", loads_by_hand=True, is_loaded=False)
+    ended = []
+    desk.program.unattended.ended.connect(lambda code, sentence: ended.append((code, sentence)))
+    qtbot.waitUntil(lambda: any(isinstance(one, LoadModel) for one in desk.engine.sent))
+    desk.engine.die(desk.engine.last(LoadModel).request_id)
+    qtbot.waitUntil(lambda: ended != [])
+    assert ended[0][0] == 1
+    assert "crashed" in ended[0][1]
 
 
 def test_a_panel_that_is_taken_out_leaves_its_place_and_goes_back(start_desk):

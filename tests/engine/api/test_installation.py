@@ -40,7 +40,7 @@ def test_the_way_out_is_one_that_is_there(
     with pytest.raises(EngineError) as missing:
         starter.starter_path()
     assert missing.value.code is ErrorCode.STARTER_MISSING
-    said = (missing.value.message, session.cpu_only_message(("CPU",)))
+    said = (missing.value.message, str(session.cpu_only_message(("CPU",))))
     for sentence, way in zip(said, (starter_way, gpu_way), strict=True):
         assert way in sentence
         assert ("make run" in sentence) is (kind is Installation.CHECKOUT)

@@ -14,6 +14,7 @@ import pytest
 from engine.api import messages
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Command, Event, Finished
+from engine.api.sentences import say
 
 
 def sample(kind: Any) -> Any:
@@ -56,7 +57,8 @@ def test_an_event_is_json_with_its_name(kind: type) -> None:
     event = sample(kind)
     plain = json.loads(json.dumps(event.to_json()))
     assert plain["event"] == kind.__name__
-    fields = {field.name for field in dataclasses.fields(kind)}
+    fields = {{"sentence": "message"}.get(field.name, field.name) for field in dataclasses.fields(kind)}
+    assert type(plain.get("message", "")) is str
     assert kind is Finished or plain.keys() == fields | {"event"}
 
 
@@ -68,6 +70,6 @@ def test_the_costs_of_an_answer_stand_beside_the_rest() -> None:
 
 
 def test_an_error_crosses_the_pipe_whole() -> None:
-    error = EngineError(ErrorCode.NO_MODEL, "No model.", "detail")
+    error = EngineError(ErrorCode.NO_MODEL, say("No model."), "detail")
     copy = pickle.loads(pickle.dumps(error))
     assert (copy.code, copy.message, copy.detail) == (error.code, error.message, error.detail)

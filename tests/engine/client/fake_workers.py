@@ -33,6 +33,7 @@ from engine.api.messages import (
     TokensCounted,
 )
 from engine.api.options import EngineOptions
+from engine.api.sentences import say
 from engine.worker.entry import Inbox
 
 VARIANTS = ("fast", "middle", "plain")
@@ -93,13 +94,13 @@ def run_ready_too_late(pipe: Connection, options: EngineOptions) -> None:
 
 def run_hanging_at_its_end(pipe: Connection, options: EngineOptions) -> None:
     """The engine can't start, says why, and does not end."""
-    pipe.send(Failed(None, ErrorCode.BACKEND_MISSING, "The CPU code is missing.", "libggml"))
+    pipe.send(Failed(None, ErrorCode.BACKEND_MISSING, say("The CPU code is missing."), "libggml"))
     run_hanging(pipe, options)
 
 
 def run_without_library(pipe: Connection, options: EngineOptions) -> None:
     """The engine can't start, and says why."""
-    pipe.send(Failed(None, ErrorCode.BACKEND_MISSING, "The CPU code is missing.", "libggml"))
+    pipe.send(Failed(None, ErrorCode.BACKEND_MISSING, say("The CPU code is missing."), "libggml"))
     os._exit(1)
 
 
@@ -123,7 +124,7 @@ class _Worker:
 
     def run(self) -> None:
         self.tell_ready()
-        self._emit(Notice(NoticeCode.CPU_ONLY, "No GPU."))
+        self._emit(Notice(NoticeCode.CPU_ONLY, say("No GPU.")))
         while (command := self._inbox.next()) is not None:
             self._carry_out(command)
 
@@ -167,7 +168,7 @@ class _Worker:
     def _generate(self, command: Generate) -> None:
         request_id, text = command.request_id, command.messages[-1].text
         if self._path is None:
-            self._emit(Failed(request_id, ErrorCode.NO_MODEL, "No model is loaded: choose one first."))
+            self._emit(Failed(request_id, ErrorCode.NO_MODEL, say("No model is loaded: choose one first.")))
             return
         word, _, rest = text.partition(" ")
         self._emit(TextGenerated(request_id, TextKind.ANSWER, "partial"))

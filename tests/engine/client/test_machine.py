@@ -87,7 +87,7 @@ def test_what_worked_is_kept_for_the_next_start_only_once_it_worked(tmp_path: Pa
     assert not path.exists()
     sentence = machine.note_loaded(machine.code, ready())
     assert sentence is not None
-    assert "“plain” instead of “fast”" in sentence
+    assert "“plain” instead of “fast”" in str(sentence)
     assert machine.note_loaded(machine.code, ready()) is None
     assert Machine(path).code == WITHOUT_FAST
     assert [one.name for one in path.parent.iterdir()] == ["machine.json"]

@@ -72,7 +72,7 @@ def test_a_crash_in_the_first_decode_is_worth_a_try_with_other_code() -> None:
     ],
 )
 def test_every_end_has_a_sentence(exit_code: int | None, stage: LoadStage | None, words: str) -> None:
-    sentence = describe_exit(exit_code, stage)
+    sentence = str(describe_exit(exit_code, stage))
     assert words in sentence
     assert sentence.endswith(".")
     assert "\n" not in sentence
@@ -82,7 +82,7 @@ def test_a_start_that_hangs_is_tried_once_without_the_gpu_until_the_person_tries
     recovery = Recovery()
     assert recovery.after_death(-9, None, is_late=True).retry
     assert recovery.machine.code.without_gpu
-    assert "graphics driver" in (recovery.note_ready(ready()) or "")
+    assert "graphics driver" in str(recovery.note_ready(ready()))
     assert recovery.note_ready(ready()) is None
     recovery.note_success()
     assert recovery.machine.code.without_gpu

@@ -81,7 +81,7 @@ def test_a_dense_measurement_keeps_to_the_context_that_was_asked_for(
     text = tmp_path / "text.txt"
     text.write_text("abc " * 1500)
     asked = ("perplexity", str(tiny_model(n_ctx_train=16_384)), str(text), "--json")
-    assert "and 4096 can be kept" in refused(*asked, "--n-ctx", "4096")
+    assert "and 4,096 can be kept" in refused(*asked, "--n-ctx", "4096")
     assert main(list(asked)) == 0
     assert json.loads(capsys.readouterr().out)["n_tokens"] > 4096
 

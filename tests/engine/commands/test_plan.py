@@ -11,12 +11,13 @@ import pytest
 from engine.__main__ import main
 from engine.api.facts import DeviceMemory
 from engine.api.plan import DevicePlan, MemoryPlan, PlanWarning, PlanWarningCode
+from engine.api.sentences import say
 from engine.commands.plan import plan_report, plan_table
 
 MIB = 1 << 20
 GPU = DevicePlan("CUDA0", 300 * MIB, 45 * MIB, 0, 100 * MIB, 0, free_bytes=400 * MIB, total_bytes=1024 * MIB)
 CPU = DevicePlan("CPU", 28 * MIB, 0, 2 * MIB, 3 * MIB, MIB, free_bytes=9000 * MIB, total_bytes=16_000 * MIB)
-WARNING = PlanWarning(PlanWarningCode.COMPUTE_GROWS, "It grows.")
+WARNING = PlanWarning(PlanWarningCode.COMPUTE_GROWS, say("It grows."))
 PLAN = MemoryPlan(2048, 31, 30 * MIB, 15 * MIB, True, False, (GPU, CPU), (WARNING,))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import Device
 from engine.api.plan import Choice, DevicePlan, Home, MemoryPlan
+from engine.api.sentences import say
 from engine.api.settings import CacheType, GpuLayers, LoadSettings
 from engine.models.geometry import CacheShape, kv_bytes, n_cells
 from engine.models.gguf import ModelInfo, read_model_info
@@ -40,7 +41,7 @@ class Machine:
 
     def measure(self, settings: LoadSettings) -> MemoryPlan:
         if settings.type_k in self.refuses:
-            raise EngineError(ErrorCode.CONTEXT_FAILED, "No such type.")
+            raise EngineError(ErrorCode.CONTEXT_FAILED, say("No such type."))
         if settings.n_gpu_layers is GpuLayers.AUTO:
             plans = [self._plan(settings, n) for n in range(N_LAYER + 2)]
             gpu = [plan for plan in plans if self._gpu_fits(plan)]
@@ -71,7 +72,7 @@ def test_with_plenty_everything_is_the_best(info: ModelInfo) -> None:
     assert choice.settings.n_ctx == autofit.SENSIBLE_N_CTX[Home.GPU]
     assert choice.settings.type_k is choice.settings.type_v is CacheType.F16
     assert choice.settings.n_threads == 3, "what is not chosen is kept"
-    assert "All 9 layers" in choice.reasons[0]
+    assert "All 9 layers" in str(choice.reasons[0])
     assert len(choice.reasons) == 2
 
 
@@ -84,32 +85,32 @@ def test_types_give_way_to_context_and_context_to_layers(info: ModelInfo) -> Non
     assert tight.settings.type_k is CacheType.Q8_0
     assert tight.settings.n_ctx is not None
     assert autofit.SHORT_N_CTX <= tight.settings.n_ctx < 2 * autofit.SHORT_N_CTX
-    assert any("f16 would not" in reason for reason in tight.reasons)
+    assert any("f16 would not" in str(reason) for reason in tight.reasons)
     # A little less, and a layer has to go; the context may then be longer.
     less = choose(Machine(info, vram=(weights + short) * 16 // 15, ram=1000 * MIB))
     assert less.home is Home.PARTLY
     assert less.plan.n_gpu_layers == N_LAYER
-    assert "8 of 9 layers" in less.reasons[0]
+    assert "8 of 9 layers" in str(less.reasons[0])
 
 
 def test_without_a_gpu(info: ModelInfo) -> None:
     choice = choose(Machine(info, vram=0, ram=1000 * MIB))
     assert (choice.home, choice.fits) == (Home.CPU, True)
     assert choice.settings.n_ctx == autofit.SENSIBLE_N_CTX[Home.CPU]
-    assert "no GPU" in choice.reasons[0]
+    assert "no GPU" in str(choice.reasons[0])
 
 
 def test_no_context_beyond_the_trained_length(info: ModelInfo) -> None:
     choice = choose(Machine(replace(info, n_ctx_train=2048), vram=1000 * MIB, ram=1000 * MIB))
     assert choice.settings.n_ctx == 2048
-    assert "trained" in choice.reasons[1]
+    assert "trained" in str(choice.reasons[1])
 
 
 def test_what_does_not_fit_says_by_how_much(info: ModelInfo) -> None:
     choice = choose(Machine(info, vram=0, ram=50 * MIB))
     assert not choice.fits
-    assert "missing" in choice.reasons[0]
-    assert "MiB" in choice.reasons[0]
+    assert "missing" in str(choice.reasons[0])
+    assert "MiB" in str(choice.reasons[0])
 
 
 @pytest.mark.parametrize("refuses", [(CacheType.Q8_0, CacheType.Q4_0), (CacheType.F16,), (CacheType.Q8_0,)])

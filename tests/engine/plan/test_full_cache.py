@@ -8,6 +8,7 @@ import pytest
 
 from engine.api.messages import CacheUsage, DeviceMemory, ModelFacts
 from engine.api.plan import DevicePlan, MemoryPlan
+from engine.api.sentences import say
 from engine.api.settings import CacheType, LoadSettings, Policy
 from engine.plan.full_cache import Obstacle, Way, WayOn, loads_to_plan, ways_on
 
@@ -52,8 +53,9 @@ def test_what_does_not_fit_is_closed_and_still_priced() -> None:
 
 
 def test_a_refused_load_says_why() -> None:
-    smaller = by_way(plans={Way.SMALLER_TYPE: "Its blocks don't divide the heads."})[Way.SMALLER_TYPE]
-    assert (smaller.obstacle, smaller.refusal) == (Obstacle.REFUSED, "Its blocks don't divide the heads.")
+    why = say("Its blocks don't divide the heads.")
+    smaller = by_way(plans={Way.SMALLER_TYPE: why})[Way.SMALLER_TYPE]
+    assert (smaller.obstacle, smaller.refusal) == (Obstacle.REFUSED, why)
 
 
 def test_before_anything_was_measured_no_seconds_are_promised() -> None:

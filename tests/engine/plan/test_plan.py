@@ -80,7 +80,7 @@ def test_an_impossible_context_is_refused(n_ctx: int, infos: Callable[..., Model
 def test_a_batch_larger_than_the_context_is_clamped_and_told(infos: Callable[..., ModelInfo]) -> None:
     settings, (notice,) = check_load(infos(), LoadSettings(n_ctx=300, n_batch=1000))
     assert (settings.n_batch, settings.n_ubatch) == (512, 512)
-    assert "512 tokens, not 1000" in notice.message
+    assert "512 tokens, not 1,000" in notice.message
     # There are 256 cells, however short a context is asked for.
     settings, _notices = check_load(infos(), LoadSettings(n_ctx=1))
     assert (settings.n_batch, settings.n_ubatch) == (256, 256)

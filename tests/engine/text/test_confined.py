@@ -68,7 +68,7 @@ def test_a_template_writes_elsewhere_what_it_writes_here(name: str, process: Tem
 def test_an_endless_template_is_replaced_and_told(source: str, process: TemplateProcess) -> None:
     template = load_template(VOCABULARY, source, partial(ConfinedTemplate, process=process))
     assert [notice.code for notice in template.notices] == [NoticeCode.TEMPLATE_UNUSABLE]
-    assert "does not come to an end" in template.notices[0].text
+    assert "does not come to an end" in template.notices[0].message
     assert "hello" in template.lay_out(CHAT)[0].text
 
 

@@ -236,7 +236,7 @@ def test_a_built_in_form_is_chosen_by_the_vocabulary_and_said(
     prompt = build_prompt(vocabulary, template, CHAT)
     expected = NoticeCode.TEMPLATE_UNUSABLE if source == "{% if %}" else NoticeCode.TEMPLATE_MISSING
     assert codes(prompt) == [expected]
-    assert form in prompt.notices[0].text
+    assert form in prompt.notices[0].message
     assert [turn.message_index for turn in prompt.turns] == [0, 1, 2, 3, 4, 5, None]
     assert set(control) - {"<s>", "</s>"} <= set(vocabulary.control_in(prompt.tokens))
 

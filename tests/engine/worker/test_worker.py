@@ -10,6 +10,7 @@ import pytest
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Cancel, Command, Event, Failed, ForgetChat, Generate, LoadModel, Shutdown
+from engine.api.sentences import say
 from engine.worker.entry import Inbox, answer, use_quiet_time
 
 
@@ -132,7 +133,7 @@ def test_a_client_that_is_gone_ends_everything(pipe: tuple[Connection, Connectio
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (EngineError(ErrorCode.NO_MODEL, "No model.", "detail"), ErrorCode.NO_MODEL),
+        (EngineError(ErrorCode.NO_MODEL, say("No model."), "detail"), ErrorCode.NO_MODEL),
         (MemoryError(), ErrorCode.OUT_OF_MEMORY),
         (ZeroDivisionError("in a formula"), ErrorCode.INTERNAL),
         (RecursionError(), ErrorCode.INTERNAL),
