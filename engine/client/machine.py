@@ -166,5 +166,5 @@ class Machine:
 
 
 def _identity(ready: EngineReady) -> dict[str, str]:
-    cpu = next((device.description for device in ready.devices if device.kind == "cpu"), "")
+    cpu = next((device.description for device in ready.devices if device.is_ram), "")
     return {"processor": cpu, "llama_cpp": ready.versions.get("llama_cpp", "")}
