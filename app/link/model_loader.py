@@ -74,6 +74,11 @@ class ModelLoader(QObject):
         session.status_changed.connect(self._on_status)
         session.event_received.connect(lambda _event: self._work())
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a wish has not come to its end."""
+        return self._load is not None and self._load.is_under_way
+
     # What is wanted
 
     def open(self, path: str) -> None:
@@ -86,8 +91,7 @@ class ModelLoader(QObject):
         if path is None:
             return
         before = self.setups.setup(path)
-        newest = self._load
-        is_changing = newest is not None and newest.is_under_way and newest.wish.why is Why.APPLIED
+        is_changing = self._load is not None and self._load.is_under_way and self._load.wish.why is Why.APPLIED
         if is_changing or before.needs_reload(setup):
             self._take(loads.Wanted(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before)))
         else:
