@@ -59,9 +59,10 @@ class SessionDesk:
 
     def open(self, backend: Backend) -> None:
         options = EngineOptions(log_path="", snapshot_folder=str(self.folder))
-        self.session = Session(
-            backend, options, self.events.append, lambda request_id: self.is_cancelled(request_id), lambda: False
-        )
+        self.session = Session(backend, options, self.events.append, self._is_cancelled, lambda: False)
+
+    def _is_cancelled(self, request_id: int) -> bool:
+        return self.is_cancelled(request_id)
 
     def do(self, command: Command) -> list[Event]:
         """What the session says while it carries a command out."""

@@ -39,6 +39,9 @@ class Loaded:
     def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False, look=None):
         return self.chats[messages[0].text].prompt(continue_last=continue_last)
 
+    def untold(self, _prompt: object) -> tuple[()]:
+        return ()
+
     def usage(self, chat_id: str, n_reused: int, rate: float | None = None):
         sequence = self.manager.sequence
         n_skipped = sequence.count(SpanState.SKIPPED)
