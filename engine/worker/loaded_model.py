@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 
-from engine.api.chat import Message, Notice, Prompt
+from engine.api.chat import Message, Prompt, PromptNotice
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import CacheUsage, SpanState
 from engine.api.sentences import say
@@ -133,7 +133,7 @@ class LoadedModel:
                 ),
             )
 
-    def untold(self, prompt: Prompt) -> tuple[Notice, ...]:
+    def untold(self, prompt: Prompt) -> tuple[PromptNotice, ...]:
         """What was done otherwise with this prompt and not with one before it."""
         untold = tuple(notice for notice in prompt.notices if notice not in self._told)
         self._told.update(untold)
