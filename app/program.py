@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QWidget
 
 from app.cache.full_dialog import FullDialog
 from app.cache.memory_sampler import MemorySampler
+from app.cache.option_pricer import OptionPricer
 from app.cache.panel import CachePanel
-from app.cache.way_pricer import WayPricer
 from app.chats.cell_turns import CellTurns
 from app.chats.chat_desk import ChatDesk
 from app.chats.chat_session import ChatSession
@@ -127,7 +127,7 @@ class Program:
         self.notices = Notices(self.theme)
         self.models = ModelDesk(self.theme, self.loader, self.store, workers, self.notices)
         self.sampler = MemorySampler(DeviceSampler())
-        self._pricer = WayPricer(plans)
+        self._pricer = OptionPricer(plans)
         self.settings_panel = SetupPanel(self.theme, WhatIf(plans))
         self.cache_panel = CachePanel(self.theme)
         self._build_window()

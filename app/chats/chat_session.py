@@ -280,7 +280,7 @@ class ChatSession(QObject):
         self._composer.set_busy(self.conversation.request_id is not None)
         self.changed.emit()
 
-    def shown(self, turn: Turn) -> turns.Turn:
+    def shown(self, turn: Turn) -> turns.ShownTurn:
         """A turn of the open chat as the transcript shows it."""
         return self._display.shown(self.conversation, turn, self.settings.sampling, self._session.status.facts)
 

@@ -81,7 +81,7 @@ class TurnActions(QObject):
         if conversation.request_id is None and (shown := conversation.show_version(turn_id, step)) is not None:
             self._chat.show_again(shown)
 
-    def _actions_of(self, turn: turns.Turn, is_last: bool) -> tuple[Action, ...]:
+    def _actions_of(self, turn: turns.ShownTurn, is_last: bool) -> tuple[Action, ...]:
         if turn.state is TurnState.STREAMING:
             return ()
         if turn.role == "user":

@@ -24,13 +24,13 @@ class TurnDisplay(QObject):
 
     def shown(
         self, conversation: Conversation, turn: Turn, sampling: SamplingSettings, facts: ModelFacts | None
-    ) -> turns.Turn:
+    ) -> turns.ShownTurn:
         """What the transcript shows of a turn."""
         text = turn.own_text
         if turn.attachments:
             names = "\n".join(f"📎 {_escaped(one.name)}" for one in turn.attachments)
             text = f"{names}\n\n{text}" if text.strip() else names
-        return turns.Turn(
+        return turns.ShownTurn(
             str(turn.id),
             turn.message.role,
             text,

@@ -33,7 +33,7 @@ class Style(Flag):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class InlineSpan:
     """A run of text in one style; `source` is the offset of its first character in the message, if it is known."""
 
     text: str
@@ -55,7 +55,7 @@ class Table:
     """Rows of cells of spans, header first; `align` has "left", "center" or "right" per column."""
 
     align: tuple[str, ...]
-    rows: tuple[tuple[tuple[Span, ...], ...], ...]
+    rows: tuple[tuple[tuple[InlineSpan, ...], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Block:
     start: int
     end: int
     root: int
-    spans: tuple[Span, ...] = ()
+    spans: tuple[InlineSpan, ...] = ()
     level: int = 0
     language: str = ""
     containers: tuple[Container, ...] = ()

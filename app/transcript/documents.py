@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 
 from app.look.theme import Theme
-from app.transcript.blocks import Block, Kind, Span, Style, Table
+from app.transcript.blocks import Block, InlineSpan, Kind, Style, Table
 from app.transcript.formula import FORMULA_TYPE, FormulaPainter, drawing, formula_format, formula_height
 from app.transcript.highlight import highlight
 
@@ -211,7 +211,7 @@ class DocumentFactory:
         self,
         cursor: QTextCursor,
         built: Built,
-        spans: tuple[Span, ...],
+        spans: tuple[InlineSpan, ...],
         look: TextLook,
         is_display: bool,
     ) -> None:
@@ -224,7 +224,7 @@ class DocumentFactory:
             text = span.text.replace("\n", _LINE_BREAK)
             if span.style & Style.CODE:
                 # The pads keep the rounded ground off the neighbouring words.
-                pad_format = self._format(Span("", span.style & ~Style.CODE, span.href), look)
+                pad_format = self._format(InlineSpan("", span.style & ~Style.CODE, span.href), look)
                 cursor.insertText(_CHIP_PAD, pad_format)
                 cursor.insertText(text, text_format)
                 cursor.insertText(_CHIP_PAD, pad_format)
@@ -236,14 +236,16 @@ class DocumentFactory:
             if span.href is not None:
                 built.links.append((start, cursor.position(), span.href))
 
-    def _write_formula(self, cursor: QTextCursor, span: Span, text_format: QTextCharFormat, is_display: bool) -> bool:
+    def _write_formula(
+        self, cursor: QTextCursor, span: InlineSpan, text_format: QTextCharFormat, is_display: bool
+    ) -> bool:
         color = text_format.foreground().color().name()
         if drawing(span.text, is_display, color) is None:
             return False
         cursor.insertText("\ufffc", formula_format(text_format, span.text, is_display))
         return True
 
-    def _line_format(self, height: int, size: int = 0, spans: tuple[Span, ...] = ()) -> QTextBlockFormat:
+    def _line_format(self, height: int, size: int = 0, spans: tuple[InlineSpan, ...] = ()) -> QTextBlockFormat:
         """Lines of one height; lines that hold formulas taller than that are as high as they need to be."""
         line_format = QTextBlockFormat()
         types = QTextBlockFormat.LineHeightTypes
@@ -255,7 +257,7 @@ class DocumentFactory:
             line_format.setLineHeight(height, types.FixedHeight.value)
         return line_format
 
-    def _format(self, span: Span, look: TextLook) -> QTextCharFormat:
+    def _format(self, span: InlineSpan, look: TextLook) -> QTextCharFormat:
         style = span.style
         is_link = span.href is not None
         key = (style, is_link, look)

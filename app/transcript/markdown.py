@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from mdit_py_cjk_friendly import cjk_friendly
 
 from app.transcript import markdown_rules
-from app.transcript.blocks import Block, Container, Kind, Span, Style, Table
+from app.transcript.blocks import Block, Container, InlineSpan, Kind, Style, Table
 from app.transcript.inline import spans_of
 from app.transcript.sections import Section, sections
 
@@ -142,7 +142,7 @@ def _grown_code(source: str, last: Block) -> list[Block] | None:
 def _moved(block: Block, section: Section) -> Block:
     offset = section.start - len(section.header)
 
-    def moved(span: Span) -> Span:
+    def moved(span: InlineSpan) -> InlineSpan:
         return span if span.source is None else replace(span, source=span.source + offset)
 
     table = block.table
@@ -190,7 +190,7 @@ def _plain_parts(source: str, start: int, end: int, root: int, containers: tuple
         if cut < end:
             space = max(source.rfind(" ", position + PLAIN_PART // 2, cut), source.rfind("\n", position, cut))
             cut = space + 1 if space > position else cut
-        span = Span(source[position:cut].rstrip("\n"), source=position)
+        span = InlineSpan(source[position:cut].rstrip("\n"), source=position)
         parts.append(
             Block(
                 Kind.PARAGRAPH,
@@ -226,7 +226,7 @@ def _code_parts(block: Block, code: str, code_start: int) -> list[Block]:
             block,
             start=block.start if i == 0 else starts[i],
             end=block.end if i == last and block.is_closed else min(starts[i + 1], code_start + len(code)),
-            spans=(Span(piece, Style.CODE, source=starts[i]),),
+            spans=(InlineSpan(piece, Style.CODE, source=starts[i]),),
             containers=block.containers if i == 0 else _without_markers(block.containers),
             continues=block.continues or i > 0,
             is_continued=i < last,
@@ -283,7 +283,7 @@ class _Walk:
         elif kind in ("fence", "code_block"):
             self._add_code(token)
         elif kind == "math_block":
-            self._add_leaf(token, Kind.MATH, (Span(token.content, Style.MATH, source=self._find(token)),))
+            self._add_leaf(token, Kind.MATH, (InlineSpan(token.content, Style.MATH, source=self._find(token)),))
         elif kind == "hr":
             self._add_leaf(token, Kind.RULE, ())
         elif kind == "table_open":
@@ -312,7 +312,7 @@ class _Walk:
             item.n_leaves += 1
         return containers, is_tight
 
-    def _add_leaf(self, token: Token, kind: Kind, spans: tuple[Span, ...], level: int = 0) -> None:
+    def _add_leaf(self, token: Token, kind: Kind, spans: tuple[InlineSpan, ...], level: int = 0) -> None:
         start, end = self._range(token)
         containers, is_tight = self._containers()
         is_tight = is_tight and start != self._root
@@ -337,9 +337,9 @@ class _Walk:
         else:
             self._add_leaf(token, Kind.PARAGRAPH, spans)
 
-    def _add_many_lines(self, token: Token, spans: tuple[Span, ...]) -> None:
+    def _add_many_lines(self, token: Token, spans: tuple[InlineSpan, ...]) -> None:
         """A paragraph of very many lines, in parts that are laid out one by one."""
-        parts: list[list[Span]] = [[]]
+        parts: list[list[InlineSpan]] = [[]]
         n_lines = 0
         for span in spans:
             n_lines += span.text == "\n"
@@ -387,8 +387,8 @@ class _Walk:
     def _add_table(self, tokens: list[Token], i: int) -> None:
         start, end = self._range(tokens[i])
         align: list[str] = []
-        rows: list[tuple[tuple[Span, ...], ...]] = []
-        cells: list[tuple[Span, ...]] = []
+        rows: list[tuple[tuple[InlineSpan, ...], ...]] = []
+        cells: list[tuple[InlineSpan, ...]] = []
         row_range, begin = (start, end), start
         for j in range(i + 1, len(tokens)):
             token = tokens[j]
@@ -406,7 +406,7 @@ class _Walk:
                 rows.append(tuple(cells))
                 extra = self._extra_cells(row_range, len(align)) if len(rows) > 1 else ""
                 if extra and cells:
-                    rows[-1] = (*cells[:-1], (*cells[-1], Span(f" | {extra}")))
+                    rows[-1] = (*cells[:-1], (*cells[-1], InlineSpan(f" | {extra}")))
         containers, is_tight = self._containers()
         if len(align) > MAX_COLUMNS:
             self._blocks += _plain_parts(self._source, start, end, self._root, containers)
@@ -442,7 +442,7 @@ class _Walk:
             start, end = self._range(item.opening)
             text = self._source[start:end]
             # Nothing came of the item: it is empty, or nested more deeply than is read.
-            spans = () if _CONTAINER_MARKS.fullmatch(text) else (Span(text, source=start),)
+            spans = () if _CONTAINER_MARKS.fullmatch(text) else (InlineSpan(text, source=start),)
             self._add_leaf(item.opening, Kind.PARAGRAPH, spans)
         self._items.pop()
 

@@ -120,9 +120,10 @@ def run(pipe: Connection, options: EngineOptions) -> None:
     try:
         # Not before prepare_process: this is what imports llama.cpp.
         with loading_library():
+            from engine.worker.library import LlamaCpp
             from engine.worker.session import Session
 
-            session = Session(options, emit, inbox.is_cancelled, inbox.has_more)
+            session = Session(LlamaCpp(options), options, emit, inbox.is_cancelled, inbox.has_more)
     except EngineError as error:
         emit(Failed(None, error.code, error.sentence, error.detail))
         sys.exit(1)

@@ -41,13 +41,10 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
         if meter is None:
             # Not before prepare_process: this is what imports llama.cpp. Its failure is this question's answer.
             with loading_library():
-                from engine.native.log import NativeLog
-                from engine.native.meter import MemoryMeter
-                from engine.worker.library import open_library
+                from engine.worker.library import LlamaCpp
 
-                log = NativeLog(write_to=None)
-                library = open_library(options)
-                meter = MemoryMeter(library.ggml, log, without_extra_bufts=options.without_extra_bufts)
+                library = LlamaCpp(options, write_to=None)
+                meter = library.open_meter()
             emit(library.ready)
         asked = Path(question.path), question.settings, question.given_back
         match question:
