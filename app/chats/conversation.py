@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.store.history import healed
-from app.store.records import Attachment, Changes, Turn, composed
-from app.transcript.turns import TurnState
+from app.store.records import Attachment, Changes, Turn, TurnState, composed
 from engine.api.messages import Finished, FinishReason, Message, TextGenerated, TextKind
 
 

@@ -6,9 +6,8 @@ import uuid
 from dataclasses import dataclass, replace
 
 from app.chats.conversation import Conversation
-from app.store.records import Chat, ChatSettings, Turn, WholeChat, now
+from app.store.records import Chat, ChatSettings, Turn, TurnState, WholeChat, now
 from app.store.titles import title_of
-from app.transcript.turns import TurnState
 
 
 @dataclass

@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.chats.chat_session import ChatSession
 from app.chats.keeper import ChatKeeper
 from app.chats.open_chat import OpenChat
-from app.store.records import Turn, WholeChat
+from app.store.records import Turn, TurnState, WholeChat
 from app.transcript.transcript import Transcript
-from app.transcript.turns import TurnState
 from app.widgets.notices import Level, Notices
 
 LOOK_MS = 1000

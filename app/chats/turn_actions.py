@@ -13,9 +13,8 @@ from app.chats.turn_display import TurnDisplay
 from app.commands.actions import Actions
 from app.composer.composer import Composer
 from app.store.records import Turn
-from app.transcript import turns
 from app.transcript.transcript import Transcript
-from app.transcript.turns import Action, TurnState
+from app.transcript.turns import Action, ShownState, ShownTurn
 
 
 class TurnActions(QObject):
@@ -81,8 +80,8 @@ class TurnActions(QObject):
         if conversation.request_id is None and (shown := conversation.show_version(turn_id, step)) is not None:
             self._chat.show_again(shown)
 
-    def _actions_of(self, turn: turns.Turn, is_last: bool) -> tuple[Action, ...]:
-        if turn.state is TurnState.STREAMING:
+    def _actions_of(self, turn: ShownTurn, is_last: bool) -> tuple[Action, ...]:
+        if turn.state is ShownState.STREAMING:
             return ()
         if turn.role == "user":
             again = (Action.REGENERATE,) if is_last else ()

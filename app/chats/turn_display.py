@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject
 from app.chats.conversation import Conversation
 from app.look import i18n
 from app.models.file_names import model_name, name_of_file
-from app.store.records import Turn
-from app.transcript import turns
-from app.transcript.turns import TurnState
+from app.store.records import Turn, TurnState
+from app.transcript.turns import ShownState, ShownTurn
 from engine.api.messages import FinishReason, ModelFacts
 from engine.api.settings import SamplingSettings
 
@@ -24,18 +23,18 @@ class TurnDisplay(QObject):
 
     def shown(
         self, conversation: Conversation, turn: Turn, sampling: SamplingSettings, facts: ModelFacts | None
-    ) -> turns.Turn:
+    ) -> ShownTurn:
         """What the transcript shows of a turn."""
         text = turn.own_text
         if turn.attachments:
             names = "\n".join(f"📎 {_escaped(one.name)}" for one in turn.attachments)
             text = f"{names}\n\n{text}" if text.strip() else names
-        return turns.Turn(
+        return ShownTurn(
             str(turn.id),
             turn.message.role,
             text,
             turn.message.reasoning,
-            turn.state,
+            state_of(turn),
             author=author_of(turn, facts) if turn.message.role == "assistant" else "",
             time=_time_of(turn),
             facts=self.facts_of(turn, sampling),
@@ -70,6 +69,11 @@ class TurnDisplay(QObject):
             FinishReason.MAX_TOKENS: self.tr("The longest answer allowed was reached."),
             FinishReason.CACHE_FULL: self.tr("The cache is full."),
         }.get(turn.reason or FinishReason.END_OF_TURN, "")
+
+
+def state_of(turn: Turn) -> ShownState:
+    """How far the transcript shows a turn to be."""
+    return ShownState(turn.state.value)
 
 
 def version_of(conversation: Conversation, turn_id: int) -> tuple[int, int] | None:

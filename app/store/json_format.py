@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar, cast
 
 from app.store.history import with_sound_ids
-from app.store.records import Attachment, Chat, Preset, Turn, WholeChat, composed, now
+from app.store.records import Attachment, Chat, Preset, Turn, TurnState, WholeChat, composed, now
 from app.store.rows import ROLES, reason_of, settings_mapping, settings_of, state_of, stats_of
 from app.store.schema import SERIAL_BITS
-from app.transcript.turns import TurnState
 from engine import __version__
 from engine.api.messages import Message
 from engine.api.settings import is_finite_number

@@ -5,7 +5,7 @@ Transcript(theme): object name "transcript"
     append_turn(turn)                       add a turn and follow it
     append_text(turn_id, text, reasoning="")  streamed text; shown within max(30 ms, 3 x the last showing)
     finish_turn(turn_id, state, facts=(), note="")
-    update_turn(turn_id, **fields)          any field of Turn; set_visibility({turn_id: Visibility})
+    update_turn(turn_id, **fields)          any field of ShownTurn; set_visibility({turn_id: Visibility})
     remove_turns_from(turn_id)
     set_actions(f)                          f(turn, is_last) -> tuple[Action, ...]: the buttons under a turn
     set_welcome(widget)                     shown while there are no turns
@@ -15,8 +15,8 @@ Transcript(theme): object name "transcript"
     action_requested(str, Action)           turn id and button; copying is done here and not told
     following_changed(bool), selection_changed()
 
-Turn(id, role, text, reasoning, state, author, time, facts, visibility, note, variant)
-    role: "user", "assistant" or "system" · state: TurnState · visibility: Visibility · facts: e.g. ("318 tokens",)
+ShownTurn(id, role, text, reasoning, state, author, time, facts, visibility, note, variant)
+    role: "user", "assistant" or "system" · state: ShownState · visibility: Visibility · facts: e.g. ("318 tokens",)
 
 Composer(theme): the text edit is "composer", its buttons "sendButton" and "stopButton"
     text(), set_text(text), clear(), focus()
@@ -32,6 +32,6 @@ Composer(theme): the text edit is "composer", its buttons "sendButton" and "stop
 Both take the words of a new language by themselves.
 """
 
-from app.transcript.turns import Action, Turn, TurnState, Visibility
+from app.transcript.turns import Action, ShownState, ShownTurn, Visibility
 
-__all__ = ["Action", "Turn", "TurnState", "Visibility"]
+__all__ = ["Action", "ShownState", "ShownTurn", "Visibility"]

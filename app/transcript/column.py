@@ -9,7 +9,7 @@ from app.look.colours import Sizes, Tokens
 from app.transcript.documents import DocumentFactory
 from app.transcript.heights import HeightIndex
 from app.transcript.turn_view import TurnView
-from app.transcript.turns import Turn
+from app.transcript.turns import ShownTurn
 from app.transcript.work import Work
 
 MARGIN = 24.0
@@ -31,14 +31,14 @@ class Column:
         self._index_of: dict[str, int] = {}
         self._recent: OrderedDict[str, TurnView] = OrderedDict()
 
-    def set_turns(self, turns: Sequence[Turn]) -> None:
+    def set_turns(self, turns: Sequence[ShownTurn]) -> None:
         """Start again with these turns."""
         self.views = [TurnView(turn) for turn in turns]
         self._index_of = {turn.id: i for i, turn in enumerate(turns)}
         self._recent.clear()
         self._place_all()
 
-    def append(self, turn: Turn) -> None:
+    def append(self, turn: ShownTurn) -> None:
         """Add a turn at the end."""
         view = TurnView(turn)
         view.place(self.width, self._sizes)

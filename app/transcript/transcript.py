@@ -33,7 +33,7 @@ from app.transcript.selection import Position
 from app.transcript.stream import TextCoalescer
 from app.transcript.turn_painter import TurnPainter
 from app.transcript.turn_view import Hotspot, TurnView
-from app.transcript.turns import Action, Turn, TurnState, Visibility, clean, default_actions
+from app.transcript.turns import Action, ShownState, ShownTurn, Visibility, clean, default_actions
 
 SIDE_MARGIN = 24.0
 JUMP_SIDE = 34
@@ -65,7 +65,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self._welcome: QWidget | None = None
         self._accessible: TranscriptInterface | None = None
         QAccessible.installFactory(transcript_interface)
-        self._actions_of: Callable[[Turn, bool], tuple[Action, ...]] = default_actions
+        self._actions_of: Callable[[ShownTurn, bool], tuple[Action, ...]] = default_actions
         self._coalescer = TextCoalescer(self._take_text, self)
         self._interaction = Interaction(self)
         self.viewport().installEventFilter(self._interaction)
@@ -83,7 +83,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
     # What the window calls
 
     @property
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[ShownTurn]:
         """The turns in order."""
         return [view.turn for view in self._column.views]
 
@@ -92,7 +92,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         """Whether the end stays in view while text arrives."""
         return self._scroller.is_following
 
-    def set_turns(self, turns: Sequence[Turn]) -> None:
+    def set_turns(self, turns: Sequence[ShownTurn]) -> None:
         """Show another chat, at its end."""
         self._coalescer.forget()
         self._interaction.forget()
@@ -100,7 +100,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self._turns_changed()
         self.jump_to_end()
 
-    def append_turn(self, turn: Turn) -> None:
+    def append_turn(self, turn: ShownTurn) -> None:
         """Add a turn at the end and follow it."""
         self._coalescer.flush_now()
         self._column.append(turn)
@@ -111,7 +111,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         """Add streamed text to a turn; it is shown within 30 ms or three times what the last showing took."""
         self._coalescer.add(turn_id, text, reasoning)
 
-    def finish_turn(self, turn_id: str, state: TurnState, facts: tuple[str, ...] = (), note: str = "") -> None:
+    def finish_turn(self, turn_id: str, state: ShownState, facts: tuple[str, ...] = (), note: str = "") -> None:
         """End a streaming turn; its text is read once more as a whole."""
         self._coalescer.flush_now()
         index = self._column.index_of(turn_id)
@@ -165,7 +165,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
             self._turns_changed()
             self._scroller.settle()
 
-    def set_actions(self, actions_of: Callable[[Turn, bool], tuple[Action, ...]]) -> None:
+    def set_actions(self, actions_of: Callable[[ShownTurn, bool], tuple[Action, ...]]) -> None:
         """Choose the buttons under a turn, given the turn and whether it is the last."""
         self._actions_of = actions_of
         self._assign_actions()
@@ -289,7 +289,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
 
     def can_show_actions(self, index: int) -> bool:
         """Whether a turn has buttons at all: not while it is being written."""
-        return self.views[index].turn.state is not TurnState.STREAMING
+        return self.views[index].turn.state is not ShownState.STREAMING
 
     def update_turn_area(self, index: int) -> None:
         """Paint a turn again."""

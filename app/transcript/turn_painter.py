@@ -17,7 +17,7 @@ from app.transcript.box_painter import BoxPainter
 from app.transcript.canvas import Canvas, Look
 from app.transcript.labels import Labels
 from app.transcript.turn_view import HEADER, Hotspot, Spot, TurnView
-from app.transcript.turns import Action, TurnState, Visibility
+from app.transcript.turns import Action, ShownState, Visibility
 
 OPACITIES = {Visibility.NONE: 0.5, Visibility.PARTLY: 0.75, Visibility.ALL: 1.0}
 """What the model no longer sees is dimmed, and what it sees in part is so in part."""
@@ -72,7 +72,7 @@ class TurnPainter:
         for i in view.boxes_between(clip.top() - 24, clip.bottom()):
             self._boxes.paint(painter, view, i, moment.selection(i), clip.adjusted(0, -24, 0, 24))
         painter.setOpacity(1.0)
-        if view.turn.state is TurnState.STREAMING and not view.is_user:
+        if view.turn.state is ShownState.STREAMING and not view.is_user:
             self._paint_writing_mark(painter, view)
         self._paint_spots(painter, view, clip, moment)
         if view.turn.note:
@@ -104,7 +104,7 @@ class TurnPainter:
 
     def _paint_reasoning_row(self, painter: QPainter, view: TurnView, moment: Moment) -> None:
         row, tokens = view.reasoning_rect, self._tokens
-        is_thinking = view.turn.state is TurnState.STREAMING and not view.turn.text
+        is_thinking = view.turn.state is ShownState.STREAMING and not view.turn.text
         label = self._labels.thinking if is_thinking else self._labels.thoughts
         is_hovered = moment.hovered is not None and moment.hovered.spot is Spot.REASONING
         color = tokens.text if is_hovered else tokens.text_2
@@ -159,8 +159,8 @@ class TurnPainter:
 
     def _paint_note(self, painter: QPainter, view: TurnView) -> None:
         tokens, row = self._tokens, view.note_rect
-        color = tokens.danger if view.turn.state is TurnState.FAILED else tokens.text_2
-        icon = {TurnState.FAILED: "error", TurnState.STOPPED: "stop"}.get(view.turn.state, "memory")
+        color = tokens.danger if view.turn.state is ShownState.FAILED else tokens.text_2
+        icon = {ShownState.FAILED: "error", ShownState.STOPPED: "stop"}.get(view.turn.state, "memory")
         paint_icon(painter, icon, color, QRectF(0, row.y() + 7, 16, 16))
         self._canvas.text(painter, view.turn.note, 24, row, Look(color))
 

@@ -14,7 +14,7 @@ from app.transcript.blocks import Block, Kind
 from app.transcript.boxes import CARD_HEADER, Box, estimated_lines
 from app.transcript.documents import DocumentFactory
 from app.transcript.markdown import parse_lazily, parse_more, read
-from app.transcript.turns import Action, Turn, TurnState
+from app.transcript.turns import Action, ShownState, ShownTurn
 from app.transcript.work import Work
 
 HEADER = 24.0
@@ -67,7 +67,7 @@ class TurnView:
     `came` tells where one box has become more by being read, and by how many, until someone takes note of it.
     """
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: ShownTurn) -> None:
         self.turn = turn
         self.is_open = False
         self.is_unfolded = False
@@ -179,7 +179,7 @@ class TurnView:
         if self.is_user:
             self._shape_bubble(y)
         elif not self.boxes:
-            y += sizes.body_line if self.turn.state is TurnState.STREAMING else 0.0
+            y += sizes.body_line if self.turn.state is ShownState.STREAMING else 0.0
         self.height = y + self._below()
 
     def lay_out(self, top: float, bottom: float, factory: DocumentFactory, sizes: Sizes, work: Work) -> bool:

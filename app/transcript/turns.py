@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class TurnState(Enum):
+class ShownState(Enum):
     """How far a turn has come."""
 
     STREAMING = "streaming"
@@ -37,7 +37,7 @@ class Action(Enum):
 
 
 @dataclass
-class Turn:
+class ShownTurn:
     """One message.
 
     `role` is "user", "assistant" or "system". `author` and `time` are shown in its header, `facts` under it, as they
@@ -49,7 +49,7 @@ class Turn:
     role: str
     text: str = ""
     reasoning: str = ""
-    state: TurnState = TurnState.DONE
+    state: ShownState = ShownState.DONE
     author: str = ""
     time: str = ""
     facts: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def clean(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
-def default_actions(turn: Turn, is_last: bool) -> tuple[Action, ...]:
+def default_actions(turn: ShownTurn, is_last: bool) -> tuple[Action, ...]:
     """Copy for all; edit for what the user wrote; regenerate and, at the end of a chat, continue for answers."""
     if turn.role == "user":
         return (Action.COPY, Action.EDIT)

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListView
 
 from app.store.preferences import Preferences
-from app.store.records import Changes, Chat, ChatSettings
+from app.store.records import Changes, Chat, ChatSettings, TurnState
 from app.store.store import ChatStore
-from app.transcript.turns import Action, TurnState
+from app.transcript.turns import Action
 from engine.api.errors import ErrorCode
 from engine.api.messages import Failed, Generate
 from engine.api.sentences import Sentence

@@ -15,9 +15,19 @@ from hypothesis import strategies as st
 from app.chats.conversation import Conversation
 from app.store.files import ImportRefusedError, add_chats, export_from, read_chats
 from app.store.json_format import pieces
-from app.store.records import MAX_TURN_ID, Attachment, Changes, Chat, ChatSettings, Preset, Turn, WholeChat, composed
+from app.store.records import (
+    MAX_TURN_ID,
+    Attachment,
+    Changes,
+    Chat,
+    ChatSettings,
+    Preset,
+    Turn,
+    TurnState,
+    WholeChat,
+    composed,
+)
 from app.store.store import ChatStore
-from app.transcript.turns import TurnState
 from engine.api.messages import FinishReason, GenerationStats, Message
 from engine.api.settings import PolicySettings, SamplingSettings, declarations
 from tests.app.store.chats import full, small, turn

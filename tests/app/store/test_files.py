@@ -16,9 +16,8 @@ from app.store.files import ImportProblem, ImportRefusedError, add_chats, export
 from app.store.history import chosen_path, healed
 from app.store.json_format import chats_of, pieces
 from app.store.markdown_format import from_markdown, to_markdown
-from app.store.records import Attachment, Chat, ChatSettings, Preset, Turn, WholeChat, composed
+from app.store.records import Attachment, Chat, ChatSettings, Preset, Turn, TurnState, WholeChat, composed
 from app.store.store import ChatStore
-from app.transcript.turns import TurnState
 from engine.api.messages import FinishReason, Message
 from engine.api.settings import SamplingSettings
 from tests.app.fake_engine import stats

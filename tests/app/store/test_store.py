@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.store.records import Attachment, Changes, Chat, ChatSettings, Preset, Turn, WholeChat
+from app.store.records import Attachment, Changes, Chat, ChatSettings, Preset, Turn, TurnState, WholeChat
 from app.store.schema import FromTheFutureError
 from app.store.store import ChatStore
 from app.store.token_ids import pack, unpack
 from app.store.words import hits, snippet
-from app.transcript.turns import TurnState
 from engine.api.messages import Message
 from tests.app.store.chats import full, small, turn
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.store.records import Changes, Chat, ChatSettings
+from app.store.records import Changes, Chat, ChatSettings, TurnState
 from app.store.store import ChatStore
-from app.transcript.turns import Action, TurnState
+from app.transcript.turns import Action, ShownState
 from engine.api.messages import Message
 from tests.app.chats.test_desk import fill, kept, press, say, titles
 from tests.app.store.chats import small, turn
@@ -64,11 +64,11 @@ def test_an_answer_that_another_window_writes_is_seen_to_grow(windows, qtbot):
     two.engine.stream("Some ")
     qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Some "))
     last = one.program.transcript.turns[-1]
-    assert (last.state, last.note) == (TurnState.STREAMING, "")
+    assert (last.state, last.note) == (ShownState.STREAMING, "")
     assert not one.program.chat.can_continue(), "both would write into one answer"
     two.engine.stream("words")
     two.engine.finish(text="Some words")
-    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is TurnState.DONE))
+    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is ShownState.DONE))
     assert texts(one)[-1] == "Some words"
     assert one.program.chat.can_continue()
 
@@ -80,7 +80,7 @@ def test_an_answer_of_which_nothing_comes_any_more_has_broken_off(windows, qtbot
     store.save(store.load("a").chat, Changes((turn(9, "Hal", 2, "assistant", state=TurnState.STREAMING),)))
     store.close()
     qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Hal"))
-    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is TurnState.FAILED))
+    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is ShownState.FAILED))
 
 
 def test_what_is_said_here_is_not_disturbed(windows, qtbot, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.look.theme import Mode, Theme
-from app.transcript import Turn
+from app.transcript import ShownTurn
 from app.transcript.transcript import Transcript
 
 
@@ -24,7 +24,7 @@ def theme(qapp: QApplication) -> Theme:
 def show(qtbot, theme: Theme) -> Callable[..., Transcript]:
     """Shows a transcript of some turns, 800 by 600."""
 
-    def make(*turns: Turn) -> Transcript:
+    def make(*turns: ShownTurn) -> Transcript:
         transcript = Transcript(theme)
         qtbot.addWidget(transcript)
         transcript.resize(800, 600)

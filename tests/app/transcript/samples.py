@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.transcript import Turn
+from app.transcript import ShownTurn
 
 ANSWER = """Both requests walk the same prefix tree, so the cells of the **common prefix** are stored once.
 
@@ -59,12 +59,14 @@ secretive words
 )
 
 
-def chat(n_turns: int) -> list[Turn]:
+def chat(n_turns: int) -> list[ShownTurn]:
     """A chat of `n_turns`, questions and answers by turns, about 650 characters each on average."""
     turns = []
     for i in range(n_turns):
         if i % 2 == 0:
-            turns.append(Turn(str(i), "user", f"Question {i}: how do two chats share cells?"))
+            turns.append(ShownTurn(str(i), "user", f"Question {i}: how do two chats share cells?"))
         else:
-            turns.append(Turn(str(i), "assistant", ANSWER + f"\nAnswer {i}.\n\n" + "More words follow here. " * 28))
+            turns.append(
+                ShownTurn(str(i), "assistant", ANSWER + f"\nAnswer {i}.\n\n" + "More words follow here. " * 28)
+            )
     return turns

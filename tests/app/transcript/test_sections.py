@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QObject, QPointF, Qt
 
-from app.transcript import Turn, TurnState, turn_view
+from app.transcript import ShownState, ShownTurn, turn_view
 from app.transcript.blocks import Kind
 from app.transcript.markdown import parse, parse_lazily, parse_more, read
 from app.transcript.sections import SECTION_CHARS, Section, sections
@@ -84,7 +84,7 @@ def test_of_a_long_message_only_what_is_on_the_screen_is_read(show, monkeypatch,
         return real(text, block)
 
     monkeypatch.setattr(turn_view, "read", counting)
-    transcript = show(Turn("a", "assistant", source))
+    transcript = show(ShownTurn("a", "assistant", source))
     assert len(parse_lazily(source)) < 400
     assert sum(amounts) < 150_000
     assert len(amounts) <= 6
@@ -94,7 +94,7 @@ def test_of_a_long_message_only_what_is_on_the_screen_is_read(show, monkeypatch,
 
 
 def test_what_was_not_done_in_one_turn_is_done_in_the_next(show, qtbot) -> None:
-    transcript = show(Turn("a", "assistant", LONG["table"]))
+    transcript = show(ShownTurn("a", "assistant", LONG["table"]))
 
     def is_done() -> bool:
         top = transcript.verticalScrollBar().value() - 24
@@ -105,7 +105,7 @@ def test_what_was_not_done_in_one_turn_is_done_in_the_next(show, qtbot) -> None:
 
 
 def test_what_is_selected_stays_so_while_what_is_above_it_is_read(show, qtbot) -> None:
-    transcript = show(Turn("a", "assistant", LONG["prose"] + "The very end."))
+    transcript = show(ShownTurn("a", "assistant", LONG["prose"] + "The very end."))
     view = transcript.views[0]
     qtbot.mouseDClick(
         transcript.viewport(),
@@ -146,8 +146,8 @@ def test_a_burst_is_handed_on_in_pieces_and_whole(qtbot, qapp) -> None:
 
 
 def test_text_of_a_burst_is_all_there_when_the_answer_ends(show) -> None:
-    transcript = show(Turn("a", "assistant", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     for _ in range(5_000):
         transcript.append_text("a", "some words ")
-    transcript.finish_turn("a", TurnState.DONE)
+    transcript.finish_turn("a", ShownState.DONE)
     assert transcript.turns[0].text == "some words " * 5_000

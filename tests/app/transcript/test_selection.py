@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from app.transcript import Turn
+from app.transcript import ShownTurn
 from app.transcript.transcript import Transcript
 from tests.app.transcript.samples import chat
 
@@ -52,7 +52,7 @@ def drag(qtbot, transcript: Transcript, start: QPoint, end: QPoint) -> None:
     ],
 )
 def test_dragging_copies_the_source_in_between(qtbot, show, start: str, end: str, expected: str):
-    transcript = show(Turn("a", "assistant", TEXT))
+    transcript = show(ShownTurn("a", "assistant", TEXT))
     drag(qtbot, transcript, place(transcript, 0, start), place(transcript, 0, end, after=True))
     assert transcript.selected_markdown() == expected
     drag(qtbot, transcript, place(transcript, 0, end, after=True), place(transcript, 0, start))
@@ -61,14 +61,16 @@ def test_dragging_copies_the_source_in_between(qtbot, show, start: str, end: str
 
 def test_dragging_goes_over_messages(qtbot, show):
     transcript = show(
-        Turn("q", "user", "The question?"), Turn("m", "assistant", "Mid *dle*."), Turn("a", "user", "The end")
+        ShownTurn("q", "user", "The question?"),
+        ShownTurn("m", "assistant", "Mid *dle*."),
+        ShownTurn("a", "user", "The end"),
     )
     drag(qtbot, transcript, place(transcript, 0, "question"), place(transcript, 2, "The", after=True))
     assert transcript.selected_markdown() == "question?\n\nMid *dle*.\n\nThe"
 
 
 def test_double_and_triple_click(qtbot, show):
-    transcript = show(Turn("a", "assistant", TEXT))
+    transcript = show(ShownTurn("a", "assistant", TEXT))
     at = place(transcript, 0, "bold") + QPoint(8, 0)
     qtbot.mouseDClick(transcript.viewport(), LEFT, pos=at)
     assert transcript.selected_markdown() == "bold"
@@ -78,13 +80,13 @@ def test_double_and_triple_click(qtbot, show):
 
 @pytest.mark.parametrize("text", ["# Title of it", "- Title of it", "> Title of it", "**Title** of it"])
 def test_a_word_at_the_beginning_comes_without_the_marks_of_its_block(qtbot, show, text: str):
-    transcript = show(Turn("a", "assistant", text))
+    transcript = show(ShownTurn("a", "assistant", text))
     qtbot.mouseDClick(transcript.viewport(), LEFT, pos=place(transcript, 0, "Title") + QPoint(6, 0))
     assert transcript.selected_markdown() == "Title"
 
 
 def test_shift_click_extends(qtbot, show):
-    transcript = show(Turn("a", "assistant", TEXT))
+    transcript = show(ShownTurn("a", "assistant", TEXT))
     qtbot.mouseClick(transcript.viewport(), LEFT, pos=place(transcript, 0, "Some"))
     qtbot.mouseClick(transcript.viewport(), LEFT, SHIFT, place(transcript, 0, "bold", after=True))
     assert transcript.selected_markdown() == "Some **bold"
@@ -102,14 +104,14 @@ def test_select_all_and_copy_give_every_source(qtbot, show):
 
 
 def test_a_click_selects_nothing(qtbot, show):
-    transcript = show(Turn("a", "assistant", TEXT))
+    transcript = show(ShownTurn("a", "assistant", TEXT))
     qtbot.mouseClick(transcript.viewport(), LEFT, pos=place(transcript, 0, "bold"))
     assert transcript.selected_markdown() == ""
 
 
 def test_code_and_tables_give_their_source(qtbot, show):
     text = "Before\n\n```py\nx = 1\ny = 2\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nAfter"
-    transcript = show(Turn("a", "assistant", text))
+    transcript = show(ShownTurn("a", "assistant", text))
     drag(qtbot, transcript, place(transcript, 0, "Before"), place(transcript, 0, "After", after=True))
     assert transcript.selected_markdown() == text
     drag(qtbot, transcript, place(transcript, 0, "x = 1"), place(transcript, 0, "y =", after=True))
@@ -117,7 +119,7 @@ def test_code_and_tables_give_their_source(qtbot, show):
 
 
 def test_a_selection_may_begin_on_a_link_without_following_it(qtbot, show):
-    transcript = show(Turn("a", "assistant", "See [the page](https://example.org/) here."))
+    transcript = show(ShownTurn("a", "assistant", "See [the page](https://example.org/) here."))
     with qtbot.assertNotEmitted(transcript.link_activated):
         drag(qtbot, transcript, place(transcript, 0, "page"), place(transcript, 0, "page", after=True))
     assert transcript.selected_markdown() == "page"

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
 from app.look.theme import Mode
-from app.transcript import Action, Turn, TurnState, Visibility
+from app.transcript import Action, ShownState, ShownTurn, Visibility
 from app.transcript.documents import SafeDocument
 from app.transcript.menu import transcript_menu
 from app.transcript.transcript import Transcript
@@ -46,7 +46,7 @@ def test_a_chat_opens_at_its_end(show):
 
 
 def test_streamed_text_is_followed_until_the_reader_scrolls_up(qtbot, show):
-    transcript = show(*chat(20), Turn("new", "assistant", state=TurnState.STREAMING))
+    transcript = show(*chat(20), ShownTurn("new", "assistant", state=ShownState.STREAMING))
     bar = transcript.verticalScrollBar()
     for word in ("one\n\n" * 30, "two\n\n" * 30):
         transcript.append_text("new", word)
@@ -76,18 +76,18 @@ def test_the_jump_button_returns_to_the_end(qtbot, show):
 def test_text_of_an_unknown_turn_is_ignored(qtbot, show):
     transcript = show(*chat(2))
     transcript.append_text("other", "x")
-    transcript.finish_turn("other", TurnState.DONE)
+    transcript.finish_turn("other", ShownState.DONE)
     transcript.remove_turns_from("other")
     assert [turn.id for turn in transcript.turns] == ["0", "1"]
 
 
 def test_finishing_shows_all_text_at_once(show):
-    transcript = show(Turn("a", "assistant", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     transcript.append_text("a", "all ", "thought")
     transcript.append_text("a", "of\r\nit")
-    transcript.finish_turn("a", TurnState.STOPPED, ("3 tokens",), "Stopped")
+    transcript.finish_turn("a", ShownState.STOPPED, ("3 tokens",), "Stopped")
     turn = transcript.turns[0]
-    assert (turn.text, turn.reasoning, turn.state) == ("all of\nit", "thought", TurnState.STOPPED)
+    assert (turn.text, turn.reasoning, turn.state) == ("all of\nit", "thought", ShownState.STOPPED)
     assert (turn.facts, turn.note) == (("3 tokens",), "Stopped")
 
 
@@ -131,7 +131,7 @@ def test_jumping_home_and_paging(qtbot, show):
 
 
 def test_buttons_under_a_turn(qtbot, show):
-    transcript = show(Turn("q", "user", "the *question*"), Turn("a", "assistant", ANSWER))
+    transcript = show(ShownTurn("q", "user", "the *question*"), ShownTurn("a", "assistant", ANSWER))
     press(qtbot, transcript, 1, "Copy this message")
     assert QGuiApplication.clipboard().text() == ANSWER
     for turn, words, expected in ((1, "again", ("a", Action.REGENERATE)), (0, "Edit", ("q", Action.EDIT))):
@@ -143,14 +143,14 @@ def test_buttons_under_a_turn(qtbot, show):
 
 def test_code_is_copied_whole(qtbot, show):
     code = "\n".join(f"line {i}" for i in range(900))
-    transcript = show(Turn("a", "assistant", f"Look:\n\n```\n{code}\n```"))
+    transcript = show(ShownTurn("a", "assistant", f"Look:\n\n```\n{code}\n```"))
     transcript.verticalScrollBar().setValue(0)
     press(qtbot, transcript, 0, "Copy this code")
     assert QGuiApplication.clipboard().text() == code
 
 
 def test_long_lines_of_code_are_scrolled_sideways(qtbot, show):
-    transcript = show(Turn("a", "assistant", "```\n" + "x" * 60 + " " + "y" * 200 + "\nshort\n```"))
+    transcript = show(ShownTurn("a", "assistant", "```\n" + "x" * 60 + " " + "y" * 200 + "\nshort\n```"))
     before = transcript.grab().toImage()
     at = QPointF(part(transcript, 0, "Copy this code").bottomLeft() + QPoint(-80, 30))
     for sideways in (-400, 4000):
@@ -174,7 +174,7 @@ def test_going_from_message_to_message(qtbot, show):
 
 
 def test_versions_of_a_turn(qtbot, show):
-    transcript = show(Turn("a", "assistant", "Second try.", variant=(2, 3)))
+    transcript = show(ShownTurn("a", "assistant", "Second try.", variant=(2, 3)))
     for words, action in (("version before", Action.PREVIOUS), ("version after", Action.NEXT)):
         with qtbot.waitSignal(transcript.action_requested) as asked:
             press(qtbot, transcript, 0, words)
@@ -185,7 +185,7 @@ def test_versions_of_a_turn(qtbot, show):
 
 
 def test_the_menu_copies_the_message_and_the_link(show):
-    transcript = show(Turn("a", "assistant", "[words](https://example.org/x)"))
+    transcript = show(ShownTurn("a", "assistant", "[words](https://example.org/x)"))
     at = QPointF(part(transcript, 0, "example.org").center())
     menu = transcript_menu(transcript, at)
     texts = {action.text(): action for action in menu.actions()}
@@ -199,14 +199,14 @@ def test_the_menu_copies_the_message_and_the_link(show):
 
 
 def test_a_link_is_told_and_not_opened(qtbot, show):
-    transcript = show(Turn("a", "assistant", "See [the page](https://example.org/x) here."))
+    transcript = show(ShownTurn("a", "assistant", "See [the page](https://example.org/x) here."))
     with qtbot.waitSignal(transcript.link_activated) as told:
         press(qtbot, transcript, 0, "https://example.org/x")
     assert told.args == ["https://example.org/x"]
 
 
 def test_reasoning_is_folded_and_unfolds(qtbot, show):
-    transcript = show(Turn("a", "assistant", "Answer.", reasoning="First this.\n\nThen that."))
+    transcript = show(ShownTurn("a", "assistant", "Answer.", reasoning="First this.\n\nThen that."))
     folded = transcript.views[0].height
     press(qtbot, transcript, 0, "thoughts")
     assert transcript.views[0].height > folded + 40
@@ -215,14 +215,14 @@ def test_reasoning_is_folded_and_unfolds(qtbot, show):
 
 
 def test_a_turn_being_written_has_no_buttons(show):
-    transcript = show(Turn("a", "assistant", "plain", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", "plain", state=ShownState.STREAMING))
     assert QAccessible.queryAccessibleInterface(transcript).child(0).childCount() == 0
-    transcript.finish_turn("a", TurnState.DONE)
+    transcript.finish_turn("a", ShownState.DONE)
     assert QAccessible.queryAccessibleInterface(transcript).child(0).childCount() == 3
 
 
 def test_tab_goes_through_what_can_be_pressed_and_then_leaves(qtbot, show):
-    transcript = show(Turn("q", "user", "hello"), Turn("a", "assistant", "[x](https://e.org/)"))
+    transcript = show(ShownTurn("q", "user", "hello"), ShownTurn("a", "assistant", "[x](https://e.org/)"))
     transcript.setFocus()
     asked: list[tuple[str, Action]] = []
     transcript.action_requested.connect(lambda turn, action: asked.append((turn, action)))
@@ -237,7 +237,7 @@ def test_tab_goes_through_what_can_be_pressed_and_then_leaves(qtbot, show):
 
 
 def test_an_evicted_turn_is_paler_and_says_so(show):
-    transcript = show(Turn("q", "user", "hello " * 20), Turn("a", "assistant", "words " * 40))
+    transcript = show(ShownTurn("q", "user", "hello " * 20), ShownTurn("a", "assistant", "words " * 40))
     before = transcript.grab().toImage()
     transcript.set_visibility({"a": Visibility.NONE})
     after = transcript.grab().toImage()
@@ -253,7 +253,7 @@ def test_an_evicted_turn_is_paler_and_says_so(show):
 
 
 def test_what_the_model_sees_in_part_is_dimmed_in_part_and_said_in_its_header(show):
-    transcript = show(Turn("a", "assistant", "words " * 40), Turn("q", "user", "hello"))
+    transcript = show(ShownTurn("a", "assistant", "words " * 40), ShownTurn("q", "user", "hello"))
     origin = transcript.turn_origin(0).toPoint()
     first_line = range(origin.y() + int(HEADER), origin.y() + int(HEADER) + 24)
 
@@ -281,12 +281,14 @@ def test_removing_turns_and_welcoming(show):
     assert [turn.id for turn in transcript.turns] == ["0", "1", "2", "3"]
     transcript.remove_turns_from("0")
     assert welcome.isVisible()
-    transcript.append_turn(Turn("n", "user", "x"))
+    transcript.append_turn(ShownTurn("n", "user", "x"))
     assert not welcome.isVisible()
 
 
 def test_screen_readers_get_each_message(show):
-    transcript = show(Turn("q", "user", "What?"), Turn("a", "assistant", "That.", author="Model", facts=("3 tokens",)))
+    transcript = show(
+        ShownTurn("q", "user", "What?"), ShownTurn("a", "assistant", "That.", author="Model", facts=("3 tokens",))
+    )
     root = QAccessible.queryAccessibleInterface(transcript)
     names = [root.child(i).text(QAccessible.Text.Name) for i in range(root.childCount())]
     assert names == ["You: What?", "Model: That."]
@@ -298,23 +300,23 @@ def test_showing_a_message_loads_nothing(show):
     document = SafeDocument()
     document.setHtml('<img src="file:///etc/passwd">')
     assert document.resource(2, "file:///etc/passwd").isNull()
-    show(Turn("a", "assistant", EVERYTHING))
+    show(ShownTurn("a", "assistant", EVERYTHING))
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "```", "- ", "|a|\n|-|", "$$", "x" * 200_000, ">" * 300, "#" * 10])
 def test_odd_messages_are_painted(show, text: str):
-    show(Turn("q", "user", text), Turn("a", "assistant", text, reasoning=text))
+    show(ShownTurn("q", "user", text), ShownTurn("a", "assistant", text, reasoning=text))
 
 
 def test_every_prefix_of_an_answer_is_painted(show):
-    transcript = show(Turn("a", "assistant", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     for end in range(0, len(EVERYTHING), 23):
         transcript.append_text("a", EVERYTHING[end : end + 23])
         transcript.jump_to_end()
         transcript.update_turn("a", facts=(str(end),))
         transcript.grab()
     heights = transcript.views[0].height
-    transcript.finish_turn("a", TurnState.DONE)
+    transcript.finish_turn("a", ShownState.DONE)
     assert transcript.turns[0].text == EVERYTHING
     assert abs(transcript.views[0].height - heights) < 80
 
@@ -322,24 +324,26 @@ def test_every_prefix_of_an_answer_is_painted(show):
 @pytest.mark.parametrize("n_lines", [5, 100])
 def test_code_that_was_streamed_ends_in_the_same_colours_as_code_shown_at_once(show, n_lines: int):
     code = '```python\n"""\n' + "for words in a text\n" * n_lines + '"""\nx = 1\n'
-    streamed = show(Turn("a", "assistant", state=TurnState.STREAMING))
+    streamed = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     for end in range(0, len(code), 40):
         streamed.append_text("a", code[end : end + 40])
         streamed.update_turn("a", facts=())
         streamed.grab()
-    streamed.finish_turn("a", TurnState.DONE)
-    assert streamed.grab().toImage() == show(Turn("a", "assistant", code)).grab().toImage()
+    streamed.finish_turn("a", ShownState.DONE)
+    assert streamed.grab().toImage() == show(ShownTurn("a", "assistant", code)).grab().toImage()
 
 
 def test_the_ground_of_code_is_not_parted_from_it_at_the_end_of_a_line(show):
     for n in range(40, 70):
-        transcript = show(Turn("a", "assistant", "w" * n + " words `[::-1]` end"))
+        transcript = show(ShownTurn("a", "assistant", "w" * n + " words `[::-1]` end"))
         (box,) = transcript.views[0].boxes
         assert all(len(box.range_rects(start, end)) == 1 for start, end in box.built.chips)
 
 
 def test_where_there_are_versions_they_can_be_seen(show):
-    transcript = show(Turn("a", "user", "Hi", variant=(1, 2)), Turn("b", "user", "Hi"), Turn("c", "assistant", "Yes"))
+    transcript = show(
+        ShownTurn("a", "user", "Hi", variant=(1, 2)), ShownTurn("b", "user", "Hi"), ShownTurn("c", "assistant", "Yes")
+    )
     assert [transcript.shows_actions(index) for index in range(3)] == [True, False, True]
 
 
