@@ -190,7 +190,7 @@ class MemoryBars(QWidget):
 
     def show_held(self, devices: Sequence[DeviceMemory]) -> None:
         """What the loaded model took; nothing if there is none."""
-        held = {memory.device: memory for memory in devices}
+        held = {memory.name: memory for memory in devices}
         if held != self._held:
             self._held = held
             self._render()

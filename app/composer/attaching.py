@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -17,9 +18,11 @@ from app.store.attachments import AttachmentProblem, AttachmentRefusedError, rea
 from app.store.records import Attachment, composed
 from app.widgets.notices import Level, Notices
 from engine.api.messages import Event, TokensCounted
+from engine.api.valid import valid_text
 
 MAX_FILES = 20
 CLOSE_SECONDS = 2.0
+log = logging.getLogger("kvasir")
 
 
 class Attaching(QObject):
@@ -43,6 +46,7 @@ class Attaching(QObject):
         self._asked: dict[int, Attachment] = {}
         self._counted: dict[int, TokensCounted] = {}
         composer.attachments_changed.connect(self._count)
+        composer.too_large.connect(lambda name: self._refuse(AttachmentProblem.TOO_LARGE, name))
         session.event_received.connect(self._on_event)
         session.status_changed.connect(self._count)
 
@@ -71,13 +75,20 @@ class Attaching(QObject):
                 self._background.post(self._on_read, read_attachment(path))
             except AttachmentRefusedError as error:
                 self._background.post(self._on_refused, error)
+            except Exception as error:
+                log.exception("a file could not be read")
+                refused = AttachmentRefusedError(AttachmentProblem.UNREADABLE, path.name, repr(error))
+                self._background.post(self._on_refused, refused)
 
     def _on_read(self, attachment: Attachment) -> None:
-        self._composer.set_attachments((*self._composer.attachments, attachment))
+        self._composer.attach(attachment)
         self._composer.focus()
 
     def _on_refused(self, error: AttachmentRefusedError) -> None:
-        self._notices.tell(Level.WARNING, self._sentence(error.problem).format(error.name), error.detail)
+        self._refuse(error.problem, error.name, error.detail)
+
+    def _refuse(self, problem: AttachmentProblem, name: str, detail: str = "") -> None:
+        self._notices.tell(Level.WARNING, self._sentence(problem).format(valid_text(name)), detail)
 
     def _sentence(self, problem: AttachmentProblem) -> str:
         return {

@@ -25,6 +25,8 @@ LONG_WORD = 10_000
 twice as many."""
 
 
+MAX_ATTACHED = 4_000_000
+"""Characters of all files together: more than models read, and few enough to be counted at each pause in typing."""
 MAX_PASTED = 50_000
 """Characters that are pasted into the text; more of them, or a very long line, would hold up the window with every
 letter that is typed, and go with the message as a file."""
@@ -95,6 +97,7 @@ class Composer(Retranslating, QWidget):
     edit_last_requested = Signal()
     text_changed = Signal(str)
     attachments_changed = Signal()
+    too_large = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -167,6 +170,14 @@ class Composer(Retranslating, QWidget):
     def set_attachments(self, attachments: tuple[Attachment, ...]) -> None:
         """Other files in place of those that are here."""
         self._tray.set_attachments(attachments)
+
+    def attach(self, attachment: Attachment) -> None:
+        """Add a file, unless all of them would be too large."""
+        files = (*self.attachments, attachment)
+        if sum(len(one.text) for one in files) > MAX_ATTACHED:
+            self.too_large.emit(attachment.name)
+        else:
+            self._tray.set_attachments(files)
 
     def show_tokens(
         self, attachment: Attachment, n_tokens: int, share: float | None, *, is_estimate: bool = False
@@ -316,7 +327,7 @@ class Composer(Retranslating, QWidget):
         names = (self.tr("Pasted text {0}").format(number) for number in itertools.count(1))
         name = next(name for name in names if name not in taken)
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-        self._tray.set_attachments((*self.attachments, Attachment(name, text)))
+        self.attach(Attachment(name, valid_text(text)))
 
     def _on_attachments_changed(self) -> None:
         self._send.setEnabled(self.can_send())

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole
 
 LOCK, ADDRESS = "window.lock", "window.address"
@@ -158,7 +159,7 @@ def hand_over(folder: Path, request: Request, timeout_s: float = ANSWER_S) -> An
 
 
 def _connect(folder: Path) -> Connection:
-    found = json.loads((folder / ADDRESS).read_text("utf-8"))
+    found = read_json((folder / ADDRESS).read_text("utf-8"))
     return Client(found["address"], FAMILY, authkey=bytes.fromhex(found["key"]))
 
 
@@ -167,14 +168,14 @@ def _wait_for_answer(connection: Connection, deadline: float) -> Answer:
     if not connection.poll(max(0.0, deadline - time.monotonic())):
         raise TimeoutError
     connection.recv_bytes(LARGEST)
-    found = json.loads(connection.recv_bytes(LARGEST))
+    found = read_json(connection.recv_bytes(LARGEST))
     return Answer(int(found["code"]), str(found["sentence"]))
 
 
 def _serve(connection: Connection, on_start: OnStart) -> None:
     with connection:
         try:
-            found = json.loads(connection.recv_bytes(LARGEST))
+            found = read_json(connection.recv_bytes(LARGEST))
             request = Request(found["model"], tuple(found["texts"]), found["screenshot"], found["activation"])
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             log.warning("a later start could not be heard: %r", error)

@@ -162,7 +162,7 @@ class EngineDetails(Retranslating, Popup):
             self._grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(text, row, 1)
         engine = self._status.engine
-        has_gpu = engine is not None and any(device.kind in ("gpu", "igpu") for device in engine.devices)
+        has_gpu = engine is not None and any(device.is_gpu for device in engine.devices)
         self._advice.setVisible(engine is not None and not has_gpu)
         self._advice.setText(self._advice_text(engine) if engine is not None else "")
         self._restart.setVisible(self._status.state is EngineState.STOPPED)

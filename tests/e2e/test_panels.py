@@ -65,7 +65,7 @@ def text(program: Program, name: str) -> str:
 
 
 def held_bytes(program: Program) -> int:
-    return sum(device.total_bytes for device in program.session.status.facts.devices)
+    return sum(device.held_bytes for device in program.session.status.facts.devices)
 
 
 def test_the_cells_on_screen_are_those_of_the_engine_also_after_evictions(open_program, qtbot):

@@ -128,6 +128,13 @@ def test_a_damaged_memory_is_as_none(tmp_path: Path, text: str) -> None:
     assert Machine(path).code == NativeCode()
 
 
+def test_a_number_without_an_end_costs_only_itself(tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    learnt(path)
+    path.write_text(path.read_text("utf-8").replace("{", '{"n": ' + "9" * 5000 + ",", 1), "utf-8")
+    assert Machine(path).code.excluded_variants == ("fast",)
+
+
 def test_a_memory_that_can_not_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     learnt(tmp_path / "file" / "machine.json")
