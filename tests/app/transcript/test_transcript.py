@@ -300,12 +300,13 @@ def test_showing_a_message_loads_nothing(show):
     document = SafeDocument()
     document.setHtml('<img src="file:///etc/passwd">')
     assert document.resource(2, "file:///etc/passwd").isNull()
-    show(ShownTurn("a", "assistant", EVERYTHING))
+    assert show(ShownTurn("a", "assistant", EVERYTHING)).views[0].height > 0
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "```", "- ", "|a|\n|-|", "$$", "x" * 200_000, ">" * 300, "#" * 10])
 def test_odd_messages_are_painted(show, text: str):
-    show(ShownTurn("q", "user", text), ShownTurn("a", "assistant", text, reasoning=text))
+    transcript = show(ShownTurn("q", "user", text), ShownTurn("a", "assistant", text, reasoning=text))
+    assert all(0 < view.height < 100_000 for view in transcript.views)
 
 
 def test_every_prefix_of_an_answer_is_painted(show):
