@@ -19,8 +19,8 @@ from app.cache.memory_sampler import MemorySampler
 from app.cache.panel import CachePanel
 from app.cache.way_pricer import WayPricer
 from app.chats.cell_turns import CellTurns
-from app.chats.chat_desk import ChatDesk
 from app.chats.chat_session import ChatSession
+from app.chats.chats_controller import ChatsController
 from app.chats.full_cache import FullCache
 from app.chats.opened_chats import OpenedChats
 from app.chats.sidebar import Sidebar
@@ -38,13 +38,13 @@ from app.link.plan_service import PlanService
 from app.link.session import Engine, EngineSession
 from app.link.status import EngineStatus
 from app.link.what_if import WhatIf
-from app.look.i18n import Languages, in_words
+from app.look.language import Languages, in_words
 from app.look.resources import resource_dir
 from app.look.theme import Theme
 from app.models.file_dialog import ask_for_model_file
 from app.models.first_run import FirstRun, has_starter
 from app.models.fit_question import FitQuestion
-from app.models.model_desk import ModelDesk
+from app.models.models_controller import ModelsController
 from app.models.picker import ModelPicker
 from app.models.recent_models import RecentModels
 from app.models.workers import make_workers
@@ -67,7 +67,7 @@ from app.widgets.side_panel import SidePanel
 from app.window.about import AboutDialog
 from app.window.engine_details import EngineDetails
 from app.window.engine_notices import EngineNotices
-from app.window.main_window import Column, MainWindow
+from app.window.main_window import Centred, MainWindow
 from app.window.top_bar import TopBar
 from app.window.unattended import Unattended
 from app.window.welcome import Welcome
@@ -125,7 +125,7 @@ class Program:
         ask = FitQuestion(self.window).ask if is_attended else None
         self.loader = ModelLoader(self.session, self.setups, plans, ask, check_model)
         self.notices = Notices(self.theme)
-        self.models = ModelDesk(self.theme, self.loader, self.store, workers, self.notices)
+        self.models = ModelsController(self.theme, self.loader, self.store, workers, self.notices)
         self.sampler = MemorySampler(DeviceSampler())
         self._pricer = WayPricer(plans)
         self.settings_panel = SetupPanel(self.theme, WhatIf(plans))
@@ -158,7 +158,7 @@ class Program:
         self.panel.add_page("cache", self.cache_panel)
         self.panel.add_page("settings", self.settings_panel)
         self.panel.add_page("sampling", self.sampling_panel)
-        parts: list[QWidget] = [self.top_bar, self.transcript, Column(self.notices, self.theme), self.composer]
+        parts: list[QWidget] = [self.top_bar, self.transcript, Centred(self.notices, self.theme), self.composer]
         self.sidebar = Sidebar(self.theme, self.actions)
         self.window.place(parts, self.transcript, self.panel, self.sidebar)
         self.menu = QMenu(self.window)
@@ -171,8 +171,8 @@ class Program:
         self.chat = ChatSession(self.session, self.transcript, self.composer, lambda: self.store.current)
         self.turn_actions = TurnActions(self.chat, self.transcript, self.composer)
         chats = folders(self._options.data_dir).data / DATABASE
-        self.desk = ChatDesk(chats, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
-        self.desk.connect_settings(self.sampling_panel, self.store)
+        self.chats = ChatsController(chats, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
+        self.chats.connect_settings(self.sampling_panel, self.store)
         self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
         self.opened_chats = OpenedChats(self.session, self.chat, self.loader)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
@@ -215,7 +215,7 @@ class Program:
         self._on_status(self.session.status)
 
     def _connect_actions(self) -> None:
-        self.desk.connect_actions(self.actions, self.session, self.store)
+        self.chats.connect_actions(self.actions, self.session, self.store)
         self.turn_actions.connect_actions(self.actions)
         self.models.connect_actions(self.actions)
         do = {
@@ -269,7 +269,7 @@ class Program:
         drop.hovering.connect(self.window.show_drop_hint)
         self.window.painted.connect(self._on_painted)
         self.window.closing.connect(self._on_closing)
-        self.window.activated.connect(self.desk.look_again)
+        self.window.activated.connect(self.chats.look_again)
 
     # What happens
 
@@ -278,13 +278,13 @@ class Program:
         self.window.show()
         self.window.activateWindow()
         if not self._options.texts:
-            self.desk.open_draft()
+            self.chats.open_draft()
         self.composer.focus()
 
     def close(self) -> None:
         """End the engine, and whatever else works in the background, each although another could not be ended."""
         with contextlib.ExitStack() as last_first:
-            for part in (self.plans, self.sampler, self.engine, self.desk, self.models, self.attaching):
+            for part in (self.plans, self.sampler, self.engine, self.chats, self.models, self.attaching):
                 last_first.callback(part.close)
 
     def _on_painted(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject
 
 from app.chats.conversation import Conversation
-from app.look import i18n
+from app.look import language
 from app.models.file_names import model_name, name_of_file
 from app.store.records import Turn, TurnState
 from app.transcript.turns import ShownState, ShownTurn
@@ -53,9 +53,9 @@ class TurnDisplay(QObject):
             return ()
         facts = [self.tr("%Ln token(s)", "", stats.n_generated)]
         if stats.decode_tps > 0:
-            facts.append(self.tr("{0} tok/s").format(i18n.number(stats.decode_tps, 1)))
+            facts.append(self.tr("{0} tok/s").format(language.number(stats.decode_tps, 1)))
         if stats.n_reused > 0:
-            facts.append(self.tr("{0} reused").format(i18n.number(stats.n_reused)))
+            facts.append(self.tr("{0} reused").format(language.number(stats.n_reused)))
         if sampling.seed is None and sampling.temperature > 0:
             facts.append(self.tr("seed {0}").format(stats.seed))
         return tuple(facts)
@@ -90,7 +90,7 @@ def author_of(turn: Turn, facts: ModelFacts | None) -> str:
 
 
 def _time_of(turn: Turn) -> str:
-    return i18n.time_text(turn.moment.astimezone())
+    return language.time_text(turn.moment.astimezone())
 
 
 def _escaped(name: str) -> str:

@@ -116,7 +116,7 @@ class WholeChat:
 
 
 @dataclass(frozen=True)
-class Preset:
+class PromptPreset:
     """A system prompt with a name."""
 
     name: str

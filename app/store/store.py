@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from app.store.records import Changes, Chat, ChatLine, Hit, Preset, Turn, WholeChat
+from app.store.records import Changes, Chat, ChatLine, Hit, PromptPreset, Turn, WholeChat
 from app.store.rows import (
     CHAT,
     LINE,
@@ -281,12 +281,12 @@ class ChatStore:
 
     # Presets
 
-    def presets(self) -> list[Preset]:
+    def presets(self) -> list[PromptPreset]:
         """The system prompts that were given names."""
         rows = self._connection.execute("SELECT name, text FROM preset ORDER BY name COLLATE NOCASE")
-        return [Preset(text_of(row["name"]), text_of(row["text"])) for row in rows]
+        return [PromptPreset(text_of(row["name"]), text_of(row["text"])) for row in rows]
 
-    def save_preset(self, preset: Preset) -> None:
+    def save_preset(self, preset: PromptPreset) -> None:
         """Write a preset in place of one with the same name."""
         values = (valid_text(preset.name), valid_text(preset.text))
         self._connection.execute("INSERT OR REPLACE INTO preset (name, text) VALUES (?, ?)", values)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolButton, QWidget
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.transcript.accessible import TranscriptInterface, transcript_interface
-from app.transcript.column import Column
+from app.transcript.column import TurnColumn
 from app.transcript.documents import DocumentFactory
 from app.transcript.interaction import Interaction
 from app.transcript.labels import Labels
@@ -56,7 +56,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self._theme = theme
-        self._column = Column(theme.sizes, theme.tokens)
+        self._column = TurnColumn(theme.sizes, theme.tokens)
         self._scroller = Scroller(self, self._column)
         self._labels = Labels()
         self._factory = DocumentFactory(theme, self)

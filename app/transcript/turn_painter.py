@@ -38,7 +38,7 @@ ICON_OF = {
 
 
 @dataclass
-class Moment:
+class PaintState:
     """What is true of a turn at the time of painting it."""
 
     shows_actions: bool = False
@@ -58,7 +58,7 @@ class TurnPainter:
         self._tokens = theme.tokens
         self._sizes = theme.sizes
 
-    def paint(self, painter: QPainter, view: TurnView, clip: QRectF, moment: Moment) -> None:
+    def paint(self, painter: QPainter, view: TurnView, clip: QRectF, moment: PaintState) -> None:
         """Paint what of the turn lies in `clip`."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(OPACITIES[view.turn.visibility])
@@ -102,7 +102,7 @@ class TurnPainter:
             x = self._canvas.text(painter, turn.time, x + 10, row, Look(tokens.text_3, self._sizes.meta))
         return x
 
-    def _paint_reasoning_row(self, painter: QPainter, view: TurnView, moment: Moment) -> None:
+    def _paint_reasoning_row(self, painter: QPainter, view: TurnView, moment: PaintState) -> None:
         row, tokens = view.reasoning_rect, self._tokens
         is_thinking = view.turn.state is ShownState.STREAMING and not view.turn.text
         label = self._labels.thinking if is_thinking else self._labels.thoughts
@@ -126,7 +126,7 @@ class TurnPainter:
             painter.setBrush(QColor(self._tokens.accent))
             painter.drawEllipse(at + QPointF(9, -self._sizes.body * 0.36), 4, 4)
 
-    def _paint_spots(self, painter: QPainter, view: TurnView, clip: QRectF, moment: Moment) -> None:
+    def _paint_spots(self, painter: QPainter, view: TurnView, clip: QRectF, moment: PaintState) -> None:
         tokens = self._tokens
         for spot in view.hotspots(clip.top() - 8, clip.bottom() + 8, moment.shows_actions):
             is_hovered = moment.hovered is not None and spot.is_same(moment.hovered)
@@ -167,7 +167,7 @@ class TurnPainter:
     def _gone_label(self, visibility: Visibility) -> str:
         return {Visibility.NONE: self._labels.gone, Visibility.PARTLY: self._labels.partly_gone}.get(visibility, "")
 
-    def _paint_footer(self, painter: QPainter, view: TurnView, moment: Moment, label: str) -> None:
+    def _paint_footer(self, painter: QPainter, view: TurnView, moment: PaintState, label: str) -> None:
         """The row under a turn; ``label`` says what the model no longer sees, where the header has no room for it."""
         turn, row = view.turn, view.footer_rect
         right = row.right()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
-from app.look.i18n import in_words
+from app.look.language import in_words
 from app.look.links import Link
 from app.store.preferences import Problem, ProblemKind
 from app.widgets.notices import Level, Notices

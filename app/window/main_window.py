@@ -23,7 +23,7 @@ STATE_VERSION = 1
 MARGIN = 24
 
 
-class Column(QWidget):
+class Centred(QWidget):
     """Keeps one widget in the middle, as wide as the text column and aligned with it."""
 
     def __init__(self, widget: QWidget, theme: Theme) -> None:

@@ -29,7 +29,7 @@
     </message>
 </context>
 <context>
-    <name>ChatDesk</name>
+    <name>ChatsController</name>
     <message numerus="yes">
         <source>%Ln chat(s) exported to {0}.</source>
         <translation>

@@ -613,7 +613,60 @@
     </message>
 </context>
 <context>
-    <name>ChatDesk</name>
+    <name>ChatList</name>
+    <message>
+        <source>Today</source>
+        <translation>今天</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation>最近 7 天</translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation>最近 30 天</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>置顶</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+</context>
+<context>
+    <name>ChatPolicy</name>
+    <message>
+        <source>When the cache is full</source>
+        <translation>缓存满时</translation>
+    </message>
+    <message>
+        <source>This chat has a policy of its own</source>
+        <translation>此对话使用单独的策略</translation>
+    </message>
+    <message>
+        <source>Otherwise the settings of the model hold. A change holds from the next message on.</source>
+        <translation>否则使用模型的设置。更改从下一条消息起生效。</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation>对话标题</translation>
+    </message>
+</context>
+<context>
+    <name>ChatsController</name>
     <message>
         <source>The chat was deleted.</source>
         <translation>对话已删除。</translation>
@@ -729,59 +782,6 @@
     <message>
         <source>Something of this chat could not be kept, because of a mistake in Kvasir. Copy what matters to you before you close the window.</source>
         <translation>由于 Kvasir 出错，此对话的部分内容未能保存。关闭窗口前，请先复制对你重要的内容。</translation>
-    </message>
-</context>
-<context>
-    <name>ChatList</name>
-    <message>
-        <source>Today</source>
-        <translation>今天</translation>
-    </message>
-    <message>
-        <source>Yesterday</source>
-        <translation>昨天</translation>
-    </message>
-    <message>
-        <source>Last 7 days</source>
-        <translation>最近 7 天</translation>
-    </message>
-    <message>
-        <source>Last 30 days</source>
-        <translation>最近 30 天</translation>
-    </message>
-    <message>
-        <source>Pinned</source>
-        <translation>置顶</translation>
-    </message>
-    <message>
-        <source>pinned</source>
-        <translation>已置顶</translation>
-    </message>
-    <message>
-        <source>New chat</source>
-        <translation>新对话</translation>
-    </message>
-</context>
-<context>
-    <name>ChatPolicy</name>
-    <message>
-        <source>When the cache is full</source>
-        <translation>缓存满时</translation>
-    </message>
-    <message>
-        <source>This chat has a policy of its own</source>
-        <translation>此对话使用单独的策略</translation>
-    </message>
-    <message>
-        <source>Otherwise the settings of the model hold. A change holds from the next message on.</source>
-        <translation>否则使用模型的设置。更改从下一条消息起生效。</translation>
-    </message>
-</context>
-<context>
-    <name>ChatRows</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>对话标题</translation>
     </message>
 </context>
 <context>
@@ -1956,7 +1956,7 @@
     </message>
 </context>
 <context>
-    <name>FitWords</name>
+    <name>FitText</name>
     <message>
         <source>Looking whether it fits…</source>
         <translation>正在计算是否放得下…</translation>
@@ -2424,29 +2424,6 @@
     </message>
 </context>
 <context>
-    <name>ModelDesk</name>
-    <message>
-        <source>Add a folder of models</source>
-        <translation>添加模型文件夹</translation>
-    </message>
-    <message>
-        <source>Access token</source>
-        <translation>访问令牌</translation>
-    </message>
-    <message>
-        <source>For gated and private models. It is kept in the system&apos;s keyring; leave it empty to forget it.</source>
-        <translation>用于需授权或私有的模型。它保存在系统密钥环中；留空则删除。</translation>
-    </message>
-    <message>
-        <source>“{0}” is downloaded.</source>
-        <translation>“{0}”已下载完成。</translation>
-    </message>
-    <message>
-        <source>Load</source>
-        <translation>加载</translation>
-    </message>
-</context>
-<context>
     <name>ModelPicker</name>
     <message>
         <source>Loading {0} · {1}</source>
@@ -2503,6 +2480,29 @@
     <message>
         <source>Find models on the hub, and download those that fit</source>
         <translation>在站点上查找模型，并下载放得下的</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsController</name>
+    <message>
+        <source>Add a folder of models</source>
+        <translation>添加模型文件夹</translation>
+    </message>
+    <message>
+        <source>Access token</source>
+        <translation>访问令牌</translation>
+    </message>
+    <message>
+        <source>For gated and private models. It is kept in the system&apos;s keyring; leave it empty to forget it.</source>
+        <translation>用于需授权或私有的模型。它保存在系统密钥环中；留空则删除。</translation>
+    </message>
+    <message>
+        <source>“{0}” is downloaded.</source>
+        <translation>“{0}”已下载完成。</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>加载</translation>
     </message>
 </context>
 <context>

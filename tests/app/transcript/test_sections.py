@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QObject, QPointF, Qt
 
 from app.transcript import ShownState, ShownTurn, turn_view
-from app.transcript.blocks import Kind
+from app.transcript.blocks import BlockKind
 from app.transcript.markdown import parse, parse_lazily, parse_more, read
 from app.transcript.sections import SECTION_CHARS, Section, sections
 from app.transcript.stream import MAX_FLUSHED, TextCoalescer
@@ -88,7 +88,7 @@ def test_of_a_long_message_only_what_is_on_the_screen_is_read(show, monkeypatch,
     assert len(parse_lazily(source)) < 400
     assert sum(amounts) < 150_000
     assert len(amounts) <= 6
-    assert transcript.views[0].boxes[-1].block.kind is not Kind.UNREAD
+    assert transcript.views[0].boxes[-1].block.kind is not BlockKind.UNREAD
     transcript.select_all()
     assert transcript.selected_markdown() == source
 

@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.chats.chat_saver import ChatSaver
 from app.chats.chat_session import ChatSession
-from app.chats.keeper import ChatKeeper
 from app.chats.other_windows import OtherWindows
 from app.chats.sidebar import Sidebar
 from app.chats.turn_actions import TurnActions
@@ -46,8 +46,8 @@ FILE_TIMEOUT_S = 2.0
 log = logging.getLogger("kvasir")
 
 
-class ChatDesk(QObject):
-    """``keeper`` has the chats, ``sidebar`` shows them."""
+class ChatsController(QObject):
+    """``saver`` has the chats, ``sidebar`` shows them."""
 
     def __init__(
         self,
@@ -68,27 +68,27 @@ class ChatDesk(QObject):
         self._seen: tuple[int, date] | None = None
         self._refusal = ""
         self.sidebar = sidebar
-        self.keeper = ChatKeeper(path, chat, self)
-        self.keeper.problem.connect(self._on_problem)
-        self.keeper.chats_changed.connect(self._on_chats_changed)
-        self.others = OtherWindows(self.keeper, chat, turn_actions.transcript, notices)
+        self.saver = ChatSaver(path, chat, self)
+        self.saver.problem.connect(self._on_problem)
+        self.saver.chats_changed.connect(self._on_chats_changed)
+        self.others = OtherWindows(self.saver, chat, turn_actions.transcript, notices)
         self.others.wrote.connect(self._on_chats_changed)
         self.others.settings_changed.connect(self._on_opened)
         chat.opened.connect(self._on_opened)
         turn_actions.deleted.connect(self._on_turns_deleted)
         turn_actions.copied.connect(self._on_copied)
         sidebar.open_requested.connect(self.open)
-        sidebar.rename_requested.connect(self.keeper.rename)
-        sidebar.pin_requested.connect(self.keeper.pin)
+        sidebar.rename_requested.connect(self.saver.rename)
+        sidebar.pin_requested.connect(self.saver.pin)
         sidebar.delete_requested.connect(self.delete)
         sidebar.export_requested.connect(self.ask_to_export)
-        sidebar.set_source(self.keeper.chats, self.keeper.search)
+        sidebar.set_source(self.saver.chats, self.saver.search)
 
     def connect_actions(self, actions: Actions, engine: EngineSession, store: PreferencesStore) -> None:
         """Say what the actions about chats do."""
-        self.keeper.purged.connect(partial(_forget, engine))
+        self.saver.purged.connect(partial(_forget, engine))
         self.sidebar.forget_requested.connect(engine.forget_chat)
-        engine.event_received.connect(partial(_tell_known, engine, self.keeper))
+        engine.event_received.connect(partial(_tell_known, engine, self.saver))
         open_id = lambda: self._chat.open_chat.head.id  # noqa: E731
         for name, do in {
             "new_chat": self.new_chat,
@@ -126,9 +126,9 @@ class ChatDesk(QObject):
             store.update(system_prompt=text)
 
         panel.policy_edited.connect(lambda policy: self._chat.set_settings(replace(self._chat.settings, policy=policy)))
-        panel.prompts.set_source(self.keeper.presets)
-        panel.prompt_kept.connect(self.keeper.save_preset)
-        panel.prompts.removed.connect(self.keeper.delete_preset)
+        panel.prompts.set_source(self.saver.presets)
+        panel.prompt_kept.connect(self.saver.save_preset)
+        panel.prompts.removed.connect(self.saver.delete_preset)
         panel.sampling_edited.connect(set_sampling)
         panel.system_prompt_edited.connect(set_system_prompt)
 
@@ -141,15 +141,15 @@ class ChatDesk(QObject):
         """Open a chat, at a turn if there is one."""
         self._flush()
         at_work = next((chat for chat in self._chat.chats if chat.head.id == chat_id), None)
-        whole = WholeChat(at_work.head) if at_work is not None else self.keeper.load(chat_id)
+        whole = WholeChat(at_work.head) if at_work is not None else self.saver.load(chat_id)
         if whole is not None:
             self._chat.open(whole, turn_id)
 
     def open_draft(self) -> None:
         """Open the latest chat if it is one of which only a draft was kept."""
-        chats = self.keeper.chats()
+        chats = self.saver.chats()
         latest = max(chats, key=lambda chat: chat.changed, default=None)
-        whole = self.keeper.load(latest.id) if latest is not None else None
+        whole = self.saver.load(latest.id) if latest is not None else None
         if whole is not None and whole.chat.draft and not whole.turns:
             self._chat.open(whole)
 
@@ -157,7 +157,7 @@ class ChatDesk(QObject):
         """Delete a chat, and offer to undo it."""
         if self.sidebar.model.index_of(chat_id).isValid():
             was_open = self._chat.open_chat.head.id == chat_id
-            self.keeper.delete(chat_id)
+            self.saver.delete(chat_id)
             self._chat.close_chat(chat_id)
             self._notices.tell(
                 Level.INFO,
@@ -168,7 +168,7 @@ class ChatDesk(QObject):
     def close(self) -> None:
         """Write what is left."""
         self._background.close(FILE_TIMEOUT_S)
-        self.keeper.close()
+        self.saver.close()
 
     # Files
 
@@ -189,12 +189,12 @@ class ChatDesk(QObject):
     def export(self, path: Path, chat_id: str | None) -> None:
         """Write one chat, or all, to a file, in the background."""
         # As it is now: where the disk of the chats is full, a file on another one is the way to keep them.
-        unwritten = self.keeper.unwritten()
+        unwritten = self.saver.unwritten()
         chat_ids = None if chat_id is None else [chat_id]
 
         def write() -> None:
             try:
-                outcome: tuple[int | None, Exception | None] = self.keeper.export(path, chat_ids, unwritten)
+                outcome: tuple[int | None, Exception | None] = self.saver.export(path, chat_ids, unwritten)
             except Exception as error:
                 log.info("the chats can't be exported", exc_info=True)
                 outcome = (None, error)
@@ -215,7 +215,7 @@ class ChatDesk(QObject):
                 "The file of the chats is damaged, and what can't be read of it is missing there."
             )
             self._notices.tell(Level.WARNING, sentence, str(error))
-            self.keeper.check()
+            self.saver.check()
 
     def import_file(self, path: Path) -> None:
         """Read a file of chats in the background, and put them into the list."""
@@ -226,7 +226,7 @@ class ChatDesk(QObject):
             except ImportRefusedError as error:
                 self._background.post(self._on_refused, path.name, error)
             else:
-                self._background.post(lambda: self.keeper.add(found, partial(self._on_imported, found)))
+                self._background.post(lambda: self.saver.add(found, partial(self._on_imported, found)))
 
         self._background.run(read)
 
@@ -280,12 +280,12 @@ class ChatDesk(QObject):
 
     def _pin_open(self) -> None:
         chat_id = self._chat.open_chat.head.id
-        pinned = next((chat.is_pinned for chat in self.keeper.chats() if chat.id == chat_id), None)
+        pinned = next((chat.is_pinned for chat in self.saver.chats() if chat.id == chat_id), None)
         if pinned is not None:
-            self.keeper.pin(chat_id, not pinned)
+            self.saver.pin(chat_id, not pinned)
 
     def _restore(self, chat_id: str, *, was_open: bool) -> None:
-        self.keeper.restore(chat_id)
+        self.saver.restore(chat_id)
         if was_open:
             self.open(chat_id)
 
@@ -293,7 +293,7 @@ class ChatDesk(QObject):
         """What was typed a moment ago belongs to the chat that is left."""
         if self._settings_panel is not None:
             self._settings_panel.flush()
-        self.keeper.save()
+        self.saver.save()
 
     def _on_opened(self) -> None:
         if self._settings_panel is not None:
@@ -303,11 +303,11 @@ class ChatDesk(QObject):
 
     def look_again(self) -> None:
         """Another window may have written, or another day begun."""
-        if (self.keeper.state(), datetime.now().astimezone().date()) != self._seen:
+        if (self.saver.state(), datetime.now().astimezone().date()) != self._seen:
             self._on_chats_changed()
 
     def _on_chats_changed(self) -> None:
-        self._seen = (self.keeper.state(), datetime.now().astimezone().date())
+        self._seen = (self.saver.state(), datetime.now().astimezone().date())
         self.sidebar.refresh()
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
@@ -319,7 +319,7 @@ class ChatDesk(QObject):
         )
 
     def _on_copied(self, whole: WholeChat) -> None:
-        self.keeper.add_copy(whole)
+        self.saver.add_copy(whole)
         self._chat.open(whole)
 
     def _on_problem(self, problem: StoreProblem) -> None:
@@ -370,8 +370,8 @@ def _forget(engine: EngineSession, chat_ids: Iterable[str]) -> None:
         engine.forget_chat(chat_id)
 
 
-def _tell_known(engine: EngineSession, keeper: ChatKeeper, event: Event) -> None:
+def _tell_known(engine: EngineSession, saver: ChatSaver, event: Event) -> None:
     """A new engine hears which chats there are: what it kept of others was deleted while there was none to tell."""
-    known = keeper.known_ids() if isinstance(event, EngineReady) else None
+    known = saver.known_ids() if isinstance(event, EngineReady) else None
     if known is not None:
         engine.forget_other_chats(known)

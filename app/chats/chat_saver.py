@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from app.chats.chat_session import ChatSession
 from app.chats.open_chat import OpenChat, kept_chat
 from app.store.files import Imported, add_chats, export_from
-from app.store.records import Changes, Chat, ChatLine, Hit, Preset, WholeChat
+from app.store.records import Changes, Chat, ChatLine, Hit, PromptPreset, WholeChat
 from app.store.schema import FromTheFutureError
 from app.store.store import ChatStore, open_to_read, refuses
 from app.store.writer import ChatWriter, Job, StoreProblem, StoreProblemKind
@@ -31,7 +31,7 @@ log = logging.getLogger("kvasir")
 _Result = TypeVar("_Result")
 
 
-class ChatKeeper(QObject):
+class ChatSaver(QObject):
     """``chats_changed`` when the list may look different; ``problem`` carries a StoreProblem; ``purged`` the ids of
     chats that are gone for good. Questions are answered at once, from what is on disk and what is on its way there,
     which is long where the disk is full: searching alone finds only words that are on disk."""
@@ -103,7 +103,7 @@ class ChatKeeper(QObject):
                 self.check()
         return whole
 
-    def presets(self) -> list[Preset]:
+    def presets(self) -> list[PromptPreset]:
         """System prompts with names."""
         return self._ask(ChatStore.presets, [])
 
@@ -174,7 +174,7 @@ class ChatKeeper(QObject):
         """Put chats into the store; ``done`` hears how many are new, and how many were there already."""
         self._write(lambda store: add_chats(store, imported), done)  # type: ignore[arg-type]
 
-    def save_preset(self, preset: Preset) -> None:
+    def save_preset(self, preset: PromptPreset) -> None:
         """Write a preset in place of one with the same name."""
         self._write(lambda store: store.save_preset(preset))
 
