@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from datetime import date, datetime
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.chats.chat_saver import ChatSaver
 from app.chats.chat_session import ChatSession
 from app.chats.other_windows import OtherWindows
+from app.chats.sampling_controller import SamplingController
 from app.chats.sidebar import Sidebar
 from app.chats.turn_actions import TurnActions
-from app.commands.actions import Actions
-from app.link.background import Background
 from app.link.session import EngineSession
-from app.settings.sampling_panel import SamplingPanel
-from app.store.files import Imported, ImportProblem, ImportRefusedError, read_chats
-from app.store.preferences import PreferencesStore
-from app.store.records import MAX_TITLE, Turn, WholeChat
+from app.store.records import Turn, WholeChat
 from app.store.writer import StoreProblem, StoreProblemKind
 from app.widgets.notices import Level, Notices
 from engine.api.messages import EngineReady, Event
-from engine.api.settings import SamplingSettings
 
-SIDEBAR_MENU = ("search_chats", "import_chats", "export_chats")
 _LEVELS = {
     StoreProblemKind.DAMAGED: Level.WARNING,
     StoreProblemKind.EXCHANGED: Level.WARNING,
@@ -40,9 +30,6 @@ _LEVELS = {
     StoreProblemKind.SAVED_AGAIN: Level.INFO,
     StoreProblemKind.LEFT_OUT: Level.WARNING,
 }
-FILE_TIMEOUT_S = 2.0
-"""The end of the program waits no longer for a file that is being read or written."""
-
 log = logging.getLogger("kvasir")
 
 
@@ -51,24 +38,22 @@ class ChatsController(QObject):
 
     def __init__(
         self,
-        path: Path,
+        saver: ChatSaver,
         chat: ChatSession,
         turn_actions: TurnActions,
         sidebar: Sidebar,
+        sampling: SamplingController,
         notices: Notices,
-        window: QWidget,
     ) -> None:
-        super().__init__(window)
+        super().__init__(sidebar)
         self._chat = chat
         self._turn_actions = turn_actions
         self._notices = notices
-        self._window = window
-        self._background = Background("chat-files", self)
-        self._settings_panel: SamplingPanel | None = None
+        self._sampling = sampling
         self._seen: tuple[int, date] | None = None
         self._refusal = ""
         self.sidebar = sidebar
-        self.saver = ChatSaver(path, chat, self)
+        self.saver = saver
         self.saver.problem.connect(self._on_problem)
         self.saver.chats_changed.connect(self._on_chats_changed)
         self.others = OtherWindows(self.saver, chat, turn_actions.transcript, notices)
@@ -81,56 +66,13 @@ class ChatsController(QObject):
         sidebar.rename_requested.connect(self.saver.rename)
         sidebar.pin_requested.connect(self.saver.pin)
         sidebar.delete_requested.connect(self.delete)
-        sidebar.export_requested.connect(self.ask_to_export)
         sidebar.set_source(self.saver.chats, self.saver.search)
 
-    def connect_actions(self, actions: Actions, engine: EngineSession, store: PreferencesStore) -> None:
-        """Say what the actions about chats do."""
+    def keep_engine_informed(self, engine: EngineSession) -> None:
+        """Let the engine forget what is kept of chats that are gone for good."""
         self.saver.purged.connect(partial(_forget, engine))
         self.sidebar.forget_requested.connect(engine.forget_chat)
         engine.event_received.connect(partial(_tell_known, engine, self.saver))
-        open_id = lambda: self._chat.open_chat.head.id  # noqa: E731
-        for name, do in {
-            "new_chat": self.new_chat,
-            "toggle_sidebar": lambda: self.sidebar.setVisible(self.sidebar.isHidden()),
-            "search_chats": self.sidebar.focus_search,
-            "previous_chat": lambda: self._open_neighbour(-1),
-            "next_chat": lambda: self._open_neighbour(1),
-            "rename_chat": lambda: self.sidebar.rename(open_id()),
-            "pin_chat": self._pin_open,
-            "delete_chat": lambda: self.delete(open_id()),
-            "export_chat": lambda: self.ask_to_export(open_id()),
-            "export_chats": lambda: self.ask_to_export(None),
-            "import_chats": self._ask_to_import,
-        }.items():
-            actions[name].triggered.connect(partial(_do, do))
-        for name in SIDEBAR_MENU:
-            self.sidebar.menu.addAction(actions[name])
-        self.sidebar.menu.addSeparator()
-        finish: QAction = actions["finish_when_left"]
-        finish.setCheckable(True)
-        finish.setChecked(store.current.finish_when_left)
-        finish.toggled.connect(lambda is_on: store.update(finish_when_left=is_on))
-        self.sidebar.menu.addAction(finish)
-
-    def connect_settings(self, panel: SamplingPanel, store: PreferencesStore) -> None:
-        """What a person sets holds for the open chat, and for those that are begun after it."""
-        self._settings_panel = panel
-
-        def set_sampling(sampling: SamplingSettings) -> None:
-            self._chat.set_settings(replace(self._chat.settings, sampling=sampling))
-            store.update(sampling=sampling)
-
-        def set_system_prompt(text: str) -> None:
-            self._chat.set_settings(replace(self._chat.settings, system_prompt=text))
-            store.update(system_prompt=text)
-
-        panel.policy_edited.connect(lambda policy: self._chat.set_settings(replace(self._chat.settings, policy=policy)))
-        panel.prompts.set_source(self.saver.presets)
-        panel.prompt_kept.connect(self.saver.save_preset)
-        panel.prompts.removed.connect(self.saver.delete_preset)
-        panel.sampling_edited.connect(set_sampling)
-        panel.system_prompt_edited.connect(set_system_prompt)
 
     def new_chat(self) -> None:
         """Start an empty chat."""
@@ -165,124 +107,30 @@ class ChatsController(QObject):
                 action=(self.tr("Undo"), lambda: self._restore(chat_id, was_open=was_open)),
             )
 
-    def close(self) -> None:
-        """Write what is left."""
-        self._background.close(FILE_TIMEOUT_S)
-        self.saver.close()
+    # The open chat
 
-    # Files
-
-    def ask_to_export(self, chat_id: str | None) -> None:
-        """Ask where to write one chat, or all."""
-        dialog = QFileDialog(self._window, self.tr("Export"))
-        dialog.setObjectName("exportDialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        json_files, markdown_files = self.tr("All of it, to import again (*.json)"), self.tr("Markdown, to read (*.md)")
-        dialog.setNameFilters([json_files] if chat_id is None else [markdown_files, json_files])
-        dialog.setDefaultSuffix("json" if chat_id is None else "md")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix("json" if chosen == json_files else "md"))
-        dialog.selectFile(self._file_name(chat_id))
-        dialog.fileSelected.connect(lambda path: self.export(Path(path), chat_id))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def export(self, path: Path, chat_id: str | None) -> None:
-        """Write one chat, or all, to a file, in the background."""
-        # As it is now: where the disk of the chats is full, a file on another one is the way to keep them.
-        unwritten = self.saver.unwritten()
-        chat_ids = None if chat_id is None else [chat_id]
-
-        def write() -> None:
-            try:
-                outcome: tuple[int | None, Exception | None] = self.saver.export(path, chat_ids, unwritten)
-            except Exception as error:
-                log.info("the chats can't be exported", exc_info=True)
-                outcome = (None, error)
-            self._background.post(self._on_file_written, path, *outcome)
-
-        self._background.run(write)
-
-    def _on_file_written(self, path: Path, n_chats: int | None, error: Exception | None) -> None:
-        if n_chats is None:
-            sentence = self.tr("The chats could not be written to {0}. Choose another folder.").format(path)
-            self._notices.tell(Level.ERROR, sentence, str(error))
-            return
-        sentence = self.tr("%Ln chat(s) exported to {0}.", "", n_chats).format(path)
-        if error is None:
-            self._notices.tell(Level.INFO, sentence)
-        else:
-            sentence += " " + self.tr(
-                "The file of the chats is damaged, and what can't be read of it is missing there."
-            )
-            self._notices.tell(Level.WARNING, sentence, str(error))
-            self.saver.check()
-
-    def import_file(self, path: Path) -> None:
-        """Read a file of chats in the background, and put them into the list."""
-
-        def read() -> None:
-            try:
-                found = read_chats(path)
-            except ImportRefusedError as error:
-                self._background.post(self._on_refused, path.name, error)
-            else:
-                self._background.post(lambda: self.saver.add(found, partial(self._on_imported, found)))
-
-        self._background.run(read)
-
-    def _ask_to_import(self) -> None:
-        dialog = QFileDialog(self._window, self.tr("Import chats"))
-        dialog.setObjectName("importDialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        kinds = self.tr("Chats of Kvasir, ChatGPT and llama.cpp, Markdown (*.json *.jsonl *.zip *.md)")
-        dialog.setNameFilters([kinds, self.tr("All files (*)")])
-        dialog.fileSelected.connect(lambda path: self.import_file(Path(path)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def _on_refused(self, name: str, error: ImportRefusedError) -> None:
-        sentence = {
-            ImportProblem.UNREADABLE: self.tr("“{0}” can't be read. Check that it is there and whole."),
-            ImportProblem.TOO_LARGE: self.tr("“{0}” is too large to import. Export fewer chats at a time."),
-            ImportProblem.UNKNOWN_FORMAT: self.tr(
-                "“{0}” is no file of chats that Kvasir knows: its own, ChatGPT's, llama.cpp's, or Markdown."
-            ),
-            ImportProblem.FROM_THE_FUTURE: self.tr("“{0}” was written by a newer Kvasir. Update this one first."),
-        }[error.problem]
-        self._notices.tell(Level.WARNING, sentence.format(name), error.detail)
-
-    def _on_imported(self, found: Imported, counts: tuple[int, int] | None) -> None:
-        if counts is None:
-            return
-        n_new, n_known = counts
-        text = self.tr("%Ln chat(s) imported.", "", n_new)
-        if n_known:
-            text += " " + self.tr("%Ln chat(s) were here already.", "", n_known)
-        n_left_out = len(found.left_out) + len(found.chats) - n_new - n_known
-        if n_left_out:
-            text += " " + self.tr("%Ln part(s) of the file made no sense and were left out.", "", n_left_out)
-        self._notices.tell(Level.WARNING if n_left_out else Level.INFO, text, "\n".join(found.left_out))
-
-    def _file_name(self, chat_id: str | None) -> str:
-        if chat_id is None:
-            return "kvasir-chats.json"
-        index = self.sidebar.model.index_of(chat_id)
-        title = str(index.data()) if index.isValid() else ""
-        safe = "".join(one if one.isalnum() or one in " -_.," else "_" for one in title[:MAX_TITLE]).strip(" .")
-        return f"{safe[:60] or 'chat'}.md"
-
-    # What happens
-
-    def _open_neighbour(self, step: int) -> None:
+    def open_neighbour(self, step: int) -> None:
+        """Open the chat so many places below this one in the list."""
         chat_id = self.sidebar.neighbour(self._chat.open_chat.head.id, step)
         if chat_id is not None:
             self.open(chat_id)
 
-    def _pin_open(self) -> None:
+    def rename_open(self) -> None:
+        """Let the person type another title."""
+        self.sidebar.rename(self._chat.open_chat.head.id)
+
+    def delete_open(self) -> None:
+        """Delete the open chat, and offer to undo it."""
+        self.delete(self._chat.open_chat.head.id)
+
+    def pin_open(self) -> None:
+        """Keep the open chat at the top, or no longer."""
         chat_id = self._chat.open_chat.head.id
         pinned = next((chat.is_pinned for chat in self.saver.chats() if chat.id == chat_id), None)
         if pinned is not None:
             self.saver.pin(chat_id, not pinned)
+
+    # What happens
 
     def _restore(self, chat_id: str, *, was_open: bool) -> None:
         self.saver.restore(chat_id)
@@ -291,14 +139,11 @@ class ChatsController(QObject):
 
     def _flush(self) -> None:
         """What was typed a moment ago belongs to the chat that is left."""
-        if self._settings_panel is not None:
-            self._settings_panel.flush()
+        self._sampling.flush()
         self.saver.save()
 
     def _on_opened(self) -> None:
-        if self._settings_panel is not None:
-            settings = self._chat.settings
-            self._settings_panel.show_settings(settings.system_prompt, settings.sampling, settings.policy)
+        self._sampling.show()
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
     def look_again(self) -> None:
@@ -359,10 +204,6 @@ class ChatsController(QObject):
                 "Copy what matters to you before you close the window."
             ),
         }[problem.kind]
-
-
-def _do(what: Callable[[], object], _is_checked: bool = False) -> None:
-    what()
 
 
 def _forget(engine: EngineSession, chat_ids: Iterable[str]) -> None:

@@ -10,7 +10,6 @@ from PySide6.QtGui import QGuiApplication
 from app.chats.chat_session import ChatSession
 from app.chats.conversation import plain_text
 from app.chats.turn_display import TurnDisplay
-from app.commands.actions import Actions
 from app.composer.composer import Composer
 from app.store.records import Turn
 from app.transcript.transcript import Transcript
@@ -33,11 +32,6 @@ class TurnActions(QObject):
         transcript.set_actions(self._actions_of)
         transcript.action_requested.connect(self._on_action)
         transcript.language_changed.connect(self._say_again)
-
-    def connect_actions(self, actions: Actions) -> None:
-        """Say what the actions about messages do."""
-        for name, do in (("edit_last", self.edit_last), ("copy_last", self.copy_last), ("copy_chat", self.copy_chat)):
-            actions[name].triggered.connect(lambda _checked=False, do=do: do())
 
     def _say_again(self) -> None:
         """In another language."""

@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 
-from app.commands.actions import Actions
 from app.link.file_check import held
 from app.link.model_loader import ModelLoader
 from app.link.status import EngineState
@@ -76,11 +75,6 @@ class ModelsController(QObject):
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(lambda _status: self._show_loaded())
         loader.failed.connect(lambda path, error: self._on_not_loaded(path, error.sentence))
-
-    def connect_actions(self, actions: Actions) -> None:
-        """Say what the actions about models do."""
-        actions["show_models"].triggered.connect(lambda _checked=False: self.show_library())
-        actions["find_models"].triggered.connect(lambda _checked=False: self.show_finder())
 
     def start(self) -> None:
         """Go on with the downloads of the last time."""

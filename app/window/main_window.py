@@ -7,10 +7,9 @@ import binascii
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMainWindow, QVBoxLayout, QWidget
 
 from app.chats.sidebar import Sidebar
-from app.commands.actions import Actions
 from app.look.icons import application_icon
 from app.look.theme import Theme
 from app.look.window_style import window_stylesheet
@@ -89,14 +88,6 @@ class MainWindow(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, sidebar)
         sizes = self._theme.sizes
         self.resizeDocks([sidebar, panel], [sizes.sidebar, sizes.panel], Qt.Orientation.Horizontal)
-
-    def fill_menu(self, menu: QMenu, actions: Actions, groups: tuple[tuple[str, ...], ...]) -> None:
-        """Put actions into a menu, with a line between groups."""
-        for index, group in enumerate(groups):
-            if index:
-                menu.addSeparator()
-            for name in group:
-                menu.addAction(actions[name])
 
     def move_panel(self) -> None:
         """Take the side panel to the other side."""

@@ -613,68 +613,7 @@
     </message>
 </context>
 <context>
-    <name>ChatList</name>
-    <message>
-        <source>Today</source>
-        <translation>今天</translation>
-    </message>
-    <message>
-        <source>Yesterday</source>
-        <translation>昨天</translation>
-    </message>
-    <message>
-        <source>Last 7 days</source>
-        <translation>最近 7 天</translation>
-    </message>
-    <message>
-        <source>Last 30 days</source>
-        <translation>最近 30 天</translation>
-    </message>
-    <message>
-        <source>Pinned</source>
-        <translation>置顶</translation>
-    </message>
-    <message>
-        <source>pinned</source>
-        <translation>已置顶</translation>
-    </message>
-    <message>
-        <source>New chat</source>
-        <translation>新对话</translation>
-    </message>
-</context>
-<context>
-    <name>ChatPolicy</name>
-    <message>
-        <source>When the cache is full</source>
-        <translation>缓存满时</translation>
-    </message>
-    <message>
-        <source>This chat has a policy of its own</source>
-        <translation>此对话使用单独的策略</translation>
-    </message>
-    <message>
-        <source>Otherwise the settings of the model hold. A change holds from the next message on.</source>
-        <translation>否则使用模型的设置。更改从下一条消息起生效。</translation>
-    </message>
-</context>
-<context>
-    <name>ChatRows</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>对话标题</translation>
-    </message>
-</context>
-<context>
-    <name>ChatsController</name>
-    <message>
-        <source>The chat was deleted.</source>
-        <translation>对话已删除。</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
+    <name>ChatFiles</name>
     <message>
         <source>Export</source>
         <translation>导出</translation>
@@ -746,6 +685,70 @@
         <translation>
             <numerusform>文件中有 %Ln 处内容无法识别，已略过。</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>ChatList</name>
+    <message>
+        <source>Today</source>
+        <translation>今天</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation>最近 7 天</translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation>最近 30 天</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>置顶</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>已置顶</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+</context>
+<context>
+    <name>ChatPolicy</name>
+    <message>
+        <source>When the cache is full</source>
+        <translation>缓存满时</translation>
+    </message>
+    <message>
+        <source>This chat has a policy of its own</source>
+        <translation>此对话使用单独的策略</translation>
+    </message>
+    <message>
+        <source>Otherwise the settings of the model hold. A change holds from the next message on.</source>
+        <translation>否则使用模型的设置。更改从下一条消息起生效。</translation>
+    </message>
+</context>
+<context>
+    <name>ChatRows</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation>对话标题</translation>
+    </message>
+</context>
+<context>
+    <name>ChatsController</name>
+    <message>
+        <source>The chat was deleted.</source>
+        <translation>对话已删除。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
     </message>
     <message numerus="yes">
         <source>%Ln message(s) deleted.</source>

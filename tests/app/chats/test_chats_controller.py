@@ -295,18 +295,18 @@ def test_system_prompts_are_kept_with_names(start_desk, qtbot, tmp_path):
 def test_chats_go_out_and_come_in(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "First"), full())
     desk = start_desk()
-    desk.program.chats.export(tmp_path / "all.json", None)
+    desk.program.chat_files.export(tmp_path / "all.json", None)
     qtbot.waitUntil(lambda: any("2 chats exported" in notice for notice in desk.notices()))
     assert len(json.loads((tmp_path / "all.json").read_text())["chats"]) == 2
-    desk.program.chats.export(tmp_path / "one.md", "a")
+    desk.program.chat_files.export(tmp_path / "one.md", "a")
     qtbot.waitUntil(lambda: "1 chat exported" in desk.notices()[-1])
     assert (tmp_path / "one.md").read_text().startswith("# First")
-    desk.program.chats.export(tmp_path / "none" / "x.json", None)
+    desk.program.chat_files.export(tmp_path / "none" / "x.json", None)
     qtbot.waitUntil(lambda: "could not be written" in desk.notices()[-1])
-    desk.program.chats.import_file(tmp_path / "all.json")
+    desk.program.chat_files.import_file(tmp_path / "all.json")
     qtbot.waitUntil(lambda: "2 chats were here already." in desk.notices()[-1])
     (tmp_path / "bad.json").write_text("{")
-    desk.program.chats.import_file(tmp_path / "bad.json")
+    desk.program.chat_files.import_file(tmp_path / "bad.json")
     qtbot.waitUntil(lambda: "bad.json" in desk.notices()[-1])
 
 

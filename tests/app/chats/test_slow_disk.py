@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton
 from app.store.records import Changes
 from app.store.store import ChatStore
 from app.transcript.turns import Action
-from tests.app.chats.test_desk import fill, kept, press, say, titles
+from tests.app.chats.test_chats_controller import fill, kept, press, say, titles
 from tests.app.store.chats import small, turn
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -161,11 +161,11 @@ def test_what_waits_is_exported(desk, qtbot, tmp_path):
         desk.program.chats.open("b")
         desk.program.actions["new_chat"].trigger()
         say(desk, qtbot, "A new one")
-        desk.program.chats.export(tmp_path / "all.json", None)
+        desk.program.chat_files.export(tmp_path / "all.json", None)
         qtbot.waitUntil(lambda: any("3 chats exported" in notice for notice in desk.notices()))
         chats = {chat["id"]: chat for chat in json.loads((tmp_path / "all.json").read_text())["chats"]}
         assert [one["text"] for one in chats["a"]["turns"]][2] == "three"
-        desk.program.chats.export(tmp_path / "one.md", "a")
+        desk.program.chat_files.export(tmp_path / "one.md", "a")
         qtbot.waitUntil(lambda: "1 chat exported" in desk.notices()[-1])
         assert "three" in (tmp_path / "one.md").read_text()
 

@@ -276,6 +276,6 @@ def test_in_the_window_what_was_left_out_is_said(start_desk, qtbot, tmp_path):
     text = json.dumps(changed(["chats", 0, "turns", 0], 5))
     (tmp_path / "x.json").write_text(text)
     desk = start_desk()
-    desk.program.chats.import_file(tmp_path / "x.json")
+    desk.program.chat_files.import_file(tmp_path / "x.json")
     qtbot.waitUntil(lambda: bool(desk.notices()))
     assert desk.notices() == ["3 chats imported. 1 part of the file made no sense and was left out."]

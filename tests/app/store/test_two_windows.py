@@ -10,7 +10,7 @@ from app.store.records import Changes, Chat, ChatSettings, TurnState
 from app.store.store import ChatStore
 from app.transcript.turns import Action, ShownState
 from engine.api.messages import Message
-from tests.app.chats.test_desk import fill, kept, press, say, titles
+from tests.app.chats.test_chats_controller import fill, kept, press, say, titles
 from tests.app.store.chats import small, turn
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
