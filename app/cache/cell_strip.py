@@ -1,4 +1,4 @@
-"""Every cell of the cache as a square, in the order of the sequence; pointing at one tells what lies there."""
+"""Every cell of the cache as a square, in the order of the sequence; the one under the pointer is described."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class MemoryBar(Retranslating, QWidget):
 
 
 class MemoryBars(QWidget):
-    """All devices; ``looked_at`` tells whether anybody can see them."""
+    """All devices; ``looked_at`` carries whether they are visible."""
 
     looked_at = Signal(bool)
 
@@ -213,12 +213,12 @@ class MemoryBars(QWidget):
             bar.show_sample(sample, self._held.get(sample.name))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks."""
+        """Sample while it is visible."""
         super().showEvent(event)
         self.looked_at.emit(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop sampling while it is hidden."""
         super().hideEvent(event)
         self.looked_at.emit(False)
 

@@ -73,13 +73,13 @@ class Timeline(Retranslating, QWidget):
         self.update()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Go on drawing."""
+        """Resume drawing."""
         super().showEvent(event)
         if self.history.moments:
             self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop drawing while it is hidden."""
         super().hideEvent(event)
         self._timer.stop()
 

@@ -212,7 +212,7 @@ def _forget(engine: EngineSession, chat_ids: Iterable[str]) -> None:
 
 
 def _tell_known(engine: EngineSession, saver: ChatSaver, event: Event) -> None:
-    """A new engine hears which chats there are: what it kept of others was deleted while there was none to tell."""
+    """Send a new engine the ids of all chats: it deletes the snapshots of any other, which were deleted meanwhile."""
     known = saver.known_ids() if isinstance(event, EngineReady) else None
     if known is not None:
         engine.forget_other_chats(known)

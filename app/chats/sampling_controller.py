@@ -1,4 +1,4 @@
-"""Has what is set in the sampling panel hold for the open chat, and for those that are begun after it."""
+"""Applies the sampling panel to the open chat, and makes its values the first ones of new chats."""
 
 from __future__ import annotations
 

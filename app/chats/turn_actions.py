@@ -1,4 +1,4 @@
-"""What the buttons under a turn do, and what is said there in another language."""
+"""What the buttons under a turn do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TurnActions(QObject):
         transcript.language_changed.connect(self._say_again)
 
     def _say_again(self) -> None:
-        """In another language."""
+        """Retranslate what is shown about the turns."""
         chat = self._chat
         self.transcript.set_words(self._display.words(chat.conversation.shown_turns(), chat.settings.sampling))
 

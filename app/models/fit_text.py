@@ -23,7 +23,7 @@ class FitText:
 
 
 def waiting() -> FitText:
-    """While nobody knows yet."""
+    """While it is being found out."""
     return FitText(translate("FitText", "Looking whether it fits…"), "text_3")
 
 

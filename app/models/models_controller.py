@@ -42,7 +42,7 @@ ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 
 class ModelsController(QObject):
-    """``loader`` loads files; ``notices`` tell in the main window what was downloaded.
+    """``loader`` loads files; ``notices`` show in the main window what was downloaded.
 
     ``shows_elsewhere`` says whether the end of a download can be seen without a notice, by its key.
 
@@ -150,7 +150,7 @@ class ModelsController(QObject):
             self._window.finder.suggest(suggestions_for(*free_memory(self._session.status.engine)))
 
     def look(self) -> None:
-        """Look for models on this machine; the library tells what it found."""
+        """Look for models on this machine; the library then emits what it found."""
         self._library.set_added([Path(folder) for folder in self._store.current.model_folders])
         self._library.look()
 

@@ -101,7 +101,7 @@ class SamplingPanel(Retranslating, QScrollArea):
         return valid_text(self._system.toPlainText()[:MAX_SYSTEM_PROMPT])
 
     def flush(self) -> None:
-        """Tell now of what was typed just before."""
+        """Emit a pending edit of the system prompt now."""
         if self._timer.isActive():
             self._timer.stop()
             self.system_prompt_edited.emit(self.system_prompt)

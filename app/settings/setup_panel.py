@@ -326,7 +326,7 @@ class SetupPanel(Retranslating, QWidget):
         self.presets.show_own(presets)
 
     def event(self, event: QEvent) -> bool:
-        """Nothing is asked while nobody looks; what changed since is asked when somebody does."""
+        """Plan what changed while the panel was hidden, once it is shown."""
         if event.type() == QEvent.Type.Show:
             self._ask()
         return super().event(event)

@@ -1,4 +1,4 @@
-"""Between records and the rows of the database, whose columns may hold anything once a bit of the file has flipped."""
+"""Converts between records and rows of the database, whose columns may hold anything once a bit has flipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts a damaged database aside, and brings over what can be read of it."""
+"""Renames a damaged database, and copies what can be read of it into a new one."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class ChatStore:
             raise
 
     def is_in_place(self) -> bool:
-        """Whether the file that is open is the one at the path; another window may have put it aside as damaged."""
+        """Whether the file that is open is the one at the path; another window may have replaced it as damaged."""
         try:
             return os.path.samestat(self.path.stat(), self._file)
         except OSError:
@@ -207,7 +207,7 @@ class ChatStore:
         self._connection.execute("UPDATE chat SET deleted = ? WHERE id = ?", (time.time(), chat_id))
 
     def delete_empty(self, chat_id: str) -> bool:
-        """Delete a chat in which nothing is said; whether that is so."""
+        """Delete a chat without turns; whether it had none."""
         empty = "NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.number)"
         deleted = self._connection.execute(
             f"UPDATE chat SET deleted = ? WHERE id = ? AND {empty}", (time.time(), chat_id)

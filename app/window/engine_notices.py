@@ -53,7 +53,7 @@ class EngineNotices(QObject):
         self._notices.tell(level, in_words(error.sentence), detail)
 
     def tell_choose_model(self) -> None:
-        """Something was to be sent, and there is nobody to answer."""
+        """Ask for a model: there is none to answer."""
         self._notices.tell(
             Level.INFO, self.tr("There is no model to answer yet: choose one above. What you typed stays.")
         )

@@ -149,13 +149,13 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Notice the keyboard coming back."""
+        """Emit ``activated`` when the window gets the focus."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.activated.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Say so while everything is still there."""
+        """Emit ``closing`` while everything still exists."""
         self.closing.emit()
         super().closeEvent(event)
 
