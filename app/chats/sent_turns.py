@@ -1,4 +1,4 @@
-"""Which turn each message of the last request was, so that what the engine tells of messages is told of turns."""
+"""Which turn each message of the last request was, so that the engine's facts about messages can be shown on turns."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from engine.api.messages import EngineReady, Event
 
 
 class SetupController(QObject):
-    """``notices`` tell that a command was copied."""
+    """``notices`` show that a command was copied."""
 
     def __init__(
         self, panel: SetupPanel, session: EngineSession, setups: ModelSetups, loader: ModelLoader, notices: Notices

@@ -1,4 +1,4 @@
-"""The preferences file: readable JSON with a version, replaced in one step, and put aside when it makes no sense."""
+"""The preferences file: readable JSON with a version, replaced in one step, and renamed when it makes no sense."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True)
 class Problem:
-    """``kept_as``: where the old file is now, if it was put aside; ``detail`` is for the log."""
+    """``kept_as``: where the old file is now, if it was renamed; ``detail`` is for the log."""
 
     kind: ProblemKind
     path: Path

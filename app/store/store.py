@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from app.store.records import Changes, Chat, ChatLine, Hit, Preset, Turn, WholeChat
+from app.store.records import Changes, Chat, ChatLine, Hit, PromptPreset, Turn, WholeChat
 from app.store.rows import (
     CHAT,
     LINE,
@@ -133,7 +133,7 @@ class ChatStore:
             raise
 
     def is_in_place(self) -> bool:
-        """Whether the file that is open is the one at the path; another window may have put it aside as damaged."""
+        """Whether the file that is open is the one at the path; another window may have replaced it as damaged."""
         try:
             return os.path.samestat(self.path.stat(), self._file)
         except OSError:
@@ -226,7 +226,7 @@ class ChatStore:
         self._connection.execute("UPDATE chat SET deleted = ? WHERE id = ?", (time.time(), chat_id))
 
     def delete_empty(self, chat_id: str) -> bool:
-        """Delete a chat in which nothing is said; whether that is so."""
+        """Delete a chat without turns; whether it had none."""
         empty = "NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.number)"
         deleted = self._connection.execute(
             f"UPDATE chat SET deleted = ? WHERE id = ? AND {empty}", (time.time(), chat_id)
@@ -300,12 +300,12 @@ class ChatStore:
 
     # Presets
 
-    def presets(self) -> list[Preset]:
+    def presets(self) -> list[PromptPreset]:
         """The system prompts that were given names."""
         rows = self._connection.execute("SELECT name, text FROM preset ORDER BY name COLLATE NOCASE")
-        return [Preset(text_of(row["name"]), text_of(row["text"])) for row in rows]
+        return [PromptPreset(text_of(row["name"]), text_of(row["text"])) for row in rows]
 
-    def save_preset(self, preset: Preset) -> None:
+    def save_preset(self, preset: PromptPreset) -> None:
         """Write a preset in place of one with the same name."""
         values = (valid_text(preset.name), valid_text(preset.text))
         self._connection.execute("INSERT OR REPLACE INTO preset (name, text) VALUES (?, ?)", values)
