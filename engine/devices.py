@@ -116,7 +116,7 @@ class DeviceSampler:
         cards = dict(self._cards(process_id))
         samples = [sample_ram(process_id)]
         for device in devices:
-            if device.kind not in ("gpu", "igpu"):
+            if not device.is_gpu:
                 continue
             card = cards.pop(device.bus_id, None) if device.bus_id is not None else None
             if card is None:

@@ -20,7 +20,7 @@ CHATML = (
 UNK, BOS, EOS, FIRST_BYTE = 0, 1, 2, 3
 IM_START, IM_END = FIRST_BYTE + 256, FIRST_BYTE + 257
 
-ARCHITECTURES = ("llama", "qwen2vl", "gemma3", "mamba", "lfm2", "deepseek2", "deci", "gpt2")
+ARCHITECTURES = ("llama", "qwen2vl", "gemma3", "mamba", "lfm2", "deepseek2", "deci", "gpt2", "llama4")
 
 
 @dataclasses.dataclass(frozen=True)

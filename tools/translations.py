@@ -12,11 +12,9 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
-SOURCE_TEXTS = ROOT / "app" / "look" / "source_texts.py"
 LANGUAGES = {"kvasir_zh_CN": [], "kvasir_en": ["-pluralonly"]}
 """English is the source; its file only holds the plurals."""
 USAGE = "usage: python tools/translations.py update | build [FOLDER] | check"
@@ -137,13 +135,17 @@ def said() -> list[str]:
 def texts_said(code: str, where: str) -> Iterator[str]:
     """The first argument of every call of `say`, which has a place for each of the others."""
     tree = ast.parse(code)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_say(node.func)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     called = {id(call.func) for call in calls}
-    for node in ast.walk(tree):
-        if _is_say(node) and id(node) not in called:
-            raise _error(f"{where}:{node.lineno}: `say` is to be called, with its text written out.")
+    if any(_name(node) == "say" and id(node) not in called for node in ast.walk(tree)):
+        raise _error(f"{where}: `say` is to be called, with its text written out.")
     for call in calls:
-        text = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        first = call.args[0] if call.args else None
+        if _name(call.func) == "Sentence" and isinstance(first, ast.Constant | ast.JoinedStr):
+            raise _error(f"{where}:{call.lineno}: it is `say` that makes sentences.")
+        if _name(call.func) != "say":
+            continue
+        text = first.value if isinstance(first, ast.Constant) else None
         if not isinstance(text, str) or call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
             raise _error(f"{where}:{call.lineno}: `say` takes its text written out, and then what stands in it.")
         if _places(text) != {f"{{{index}}}" for index in range(len(call.args) - 1)}:
@@ -151,8 +153,8 @@ def texts_said(code: str, where: str) -> Iterator[str]:
         yield text
 
 
-def _is_say(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and node.id == "say"
+def _name(node: ast.AST) -> str | None:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
 def _entry(context: str, text: str) -> str:

@@ -12,6 +12,7 @@ from app.cache.cell_grid import GAP, SQUARE, Grid
 from app.cache.cell_map import CellCounts, CellMap, CellPlace
 from app.cache.marks import paint_hatching
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.api.messages import CacheUsage, Span, SpanState
 
@@ -26,7 +27,7 @@ DEFAULT_COLUMNS = 46
 KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
 
-class CellStrip(QWidget):
+class CellStrip(Retranslating, QWidget):
     """``pointed`` carries the cells of a square as a range and the CellPlace of the first, if it is in use; two Nones
     when nothing is pointed at. ``pressed`` carries the Span of a cell in use, or of what was evicted last."""
 
@@ -150,12 +151,6 @@ class CellStrip(QWidget):
         """More columns, or fewer."""
         super().resizeEvent(event)
         self._renew()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Follow the window to a screen with other pixels."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.plan.full_cache import Obstacle, Way, WayOn
 
@@ -72,7 +73,7 @@ class WayButton(QPushButton):
         return QSize(self._column.minimumSize().width(), 0)
 
 
-class FullDialog(QDialog):
+class FullDialog(Retranslating, QDialog):
     """``way_chosen`` carries a WayOn. Esc leaves everything as it is. ``is_too_long``: not the cache is full, but what
     was to be sent has no room in it."""
 
@@ -202,9 +203,3 @@ class FullDialog(QDialog):
         super().showEvent(event)
         width = max(WIDTH, self.width())
         self.resize(width, self._column.totalHeightForWidth(width))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

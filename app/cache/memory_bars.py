@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QLocale, QRectF, QSize, Signal
+from PySide6.QtCore import QLocale, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPainterPath, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern, paint_mark
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import DeviceMemory
@@ -67,7 +68,7 @@ class ShareBar(QWidget):
         painter.end()
 
 
-class MemoryBar(QWidget):
+class MemoryBar(Retranslating, QWidget):
     """One device."""
 
     def __init__(self, theme: Theme) -> None:
@@ -165,12 +166,6 @@ class MemoryBar(QWidget):
         self._amount.setFont(self._theme.font(self._theme.sizes.meta, 500, tabular=True))
         self._bar.update()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
-
 
 class MemoryBars(QWidget):
     """All devices; ``looked_at`` tells whether anybody can see them."""
@@ -195,7 +190,7 @@ class MemoryBars(QWidget):
 
     def show_held(self, devices: Sequence[DeviceMemory]) -> None:
         """What the loaded model took; nothing if there is none."""
-        held = {memory.device: memory for memory in devices}
+        held = {memory.name: memory for memory in devices}
         if held != self._held:
             self._held = held
             self._render()

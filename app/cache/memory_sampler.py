@@ -7,8 +7,9 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
+from app.link.background import Background
 from engine.api.messages import Device
 from engine.devices import DeviceSample
 
@@ -30,7 +31,6 @@ class MemorySampler(QObject):
     """``sampled`` carries the DeviceSamples, on the window's thread. Nothing is sampled until `set_active`."""
 
     sampled = Signal(object)
-    _posted = Signal(object)
 
     def __init__(self, sampler: Sampler, parent: QObject | None = None, *, period_s: float = PERIOD_S) -> None:
         super().__init__(parent)
@@ -40,8 +40,8 @@ class MemorySampler(QObject):
         self._devices: tuple[Device, ...] = ()
         self._process_id: int | None = None
         self._is_active = self._is_closing = self._is_asked = self._has_failed = False
-        self._thread: threading.Thread | None = None
-        self._posted.connect(self.sampled, Qt.ConnectionType.QueuedConnection)
+        self._is_running = False
+        self._background = Background("memory-sampler", self)
 
     def watch(self, devices: tuple[Device, ...], process_id: int | None) -> None:
         """Sample these devices, and count what this process holds as the engine's; at once, if active."""
@@ -55,18 +55,16 @@ class MemorySampler(QObject):
         with self._changed:
             self._is_active, self._is_asked = is_active, True
             self._changed.notify()
-            if is_active and self._thread is None and not self._is_closing:
-                self._thread = threading.Thread(target=self._run, name="memory-sampler", daemon=True)
-                self._thread.start()
+            if is_active and not self._is_running and not self._is_closing:
+                self._is_running = True
+                self._background.run(self._run)
 
     def close(self) -> None:
         """End the thread."""
         with self._changed:
             self._is_closing = True
             self._changed.notify()
-            thread, self._thread = self._thread, None
-        if thread is not None:
-            thread.join(CLOSE_TIMEOUT_S)
+        self._background.close(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while True:
@@ -75,7 +73,7 @@ class MemorySampler(QObject):
                 if self._is_closing:
                     break
                 devices, process_id, self._is_asked = self._devices, self._process_id, False
-            self._posted.emit(self._sample(devices, process_id))
+            self._background.post(self.sampled.emit, self._sample(devices, process_id))
             with self._changed:
                 self._changed.wait_for(lambda: self._is_asked or self._is_closing, self._period_s)
         self._sampler.close()

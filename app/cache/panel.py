@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
@@ -13,12 +13,13 @@ from app.cache.memory_bars import MemoryBars
 from app.cache.progress_section import ProgressSection
 from app.cache.request_section import RequestSection
 from app.cache.timeline import Timeline
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.api.messages import CacheChanged, EngineLost, Event, ModelLoaded, ModelUnloaded
 from engine.devices import DeviceSample
 
 
-class CachePanel(QScrollArea):
+class CachePanel(Retranslating, QScrollArea):
     """``take`` feeds it every event of the engine, ``show_samples`` what the devices look like.
 
     While nobody can see it, it only takes note. ``looked_at`` tells whether the memory bars can be seen;
@@ -118,12 +119,6 @@ class CachePanel(QScrollArea):
         self.setWindowTitle(self.tr("Cache"))
         self.setAccessibleName(self.tr("Cache"))
         self._timeline_heading.setText(self.tr("Last five minutes"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
 
 def _line() -> QFrame:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from app.cache.facts import CacheFacts
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import LoadProgress, LoadStage
 
 STEPS = 1000
 
 
-class ProgressSection(QWidget):
+class ProgressSection(Retranslating, QWidget):
     """Shows the load or the prefill among CacheFacts, with what is left."""
 
     def __init__(self) -> None:
@@ -75,9 +75,3 @@ class ProgressSection(QWidget):
             LoadStage.CONTEXT: self.tr("Loading: making the cache"),
             LoadStage.WARM_UP: self.tr("Loading: first tokens"),
         }[load.stage]
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel
 
 NOTHING = "–"
 
 
-class Section(QWidget):
+class Section(Retranslating, QWidget):
     """Subclasses add to ``column``, and give words in ``retranslate`` and numbers in ``render_facts``."""
 
     def __init__(self, theme: Theme) -> None:
@@ -104,9 +105,3 @@ class Section(QWidget):
     def render_facts(self) -> None:
         """Show what is known."""
         raise NotImplementedError
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

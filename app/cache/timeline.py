@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPen, QPolygonF, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.cache.history import SPAN_S, History, MarkKind
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.api.messages import CacheUsage
 
@@ -19,7 +20,7 @@ MARK_HEIGHT = 15
 REFRESH_MS = 1000
 
 
-class Timeline(QWidget):
+class Timeline(Retranslating, QWidget):
     """``clock`` gives seconds and never goes back."""
 
     def __init__(self, theme: Theme, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,6 +61,7 @@ class Timeline(QWidget):
                 "Triangle: tokens were evicted. Diamond: tokens were read again."
             )
         )
+        self.update()
 
     def _on_timer(self) -> None:
         now = self._clock()
@@ -160,10 +162,3 @@ class Timeline(QWidget):
                 QPointF(x - half, middle),
             ]
         painter.drawPolygon(QPolygonF(shape))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-            self.update()
-        super().changeEvent(event)

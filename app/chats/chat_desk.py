@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -20,6 +19,7 @@ from app.chats.other_windows import OtherWindows
 from app.chats.sidebar import Sidebar
 from app.chats.turn_actions import TurnActions
 from app.commands.actions import Actions
+from app.link.background import Background
 from app.link.session import EngineSession
 from app.settings.sampling_panel import SamplingPanel
 from app.store.files import Imported, ImportProblem, ImportRefusedError, read_chats
@@ -40,14 +40,14 @@ _LEVELS = {
     StoreProblemKind.SAVED_AGAIN: Level.INFO,
     StoreProblemKind.LEFT_OUT: Level.WARNING,
 }
+FILE_TIMEOUT_S = 2.0
+"""The end of the program waits no longer for a file that is being read or written."""
+
 log = logging.getLogger("kvasir")
 
 
 class ChatDesk(QObject):
     """``keeper`` has the chats, ``sidebar`` shows them."""
-
-    _file_read = Signal(object)
-    _file_written = Signal(object)
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ChatDesk(QObject):
         self._turn_actions = turn_actions
         self._notices = notices
         self._window = window
-        self._threads: list[threading.Thread] = []
+        self._background = Background("chat-files", self)
         self._settings_panel: SamplingPanel | None = None
         self._seen: tuple[int, date] | None = None
         self._refusal = ""
@@ -74,8 +74,6 @@ class ChatDesk(QObject):
         self.others = OtherWindows(self.keeper, chat, turn_actions.transcript, notices)
         self.others.wrote.connect(self._on_chats_changed)
         self.others.settings_changed.connect(self._on_opened)
-        self._file_read.connect(self._on_file_read)
-        self._file_written.connect(self._on_file_written)
         chat.opened.connect(self._on_opened)
         turn_actions.deleted.connect(self._on_turns_deleted)
         turn_actions.copied.connect(self._on_copied)
@@ -169,8 +167,7 @@ class ChatDesk(QObject):
 
     def close(self) -> None:
         """Write what is left."""
-        for thread in self._threads:
-            thread.join(2.0)
+        self._background.close(FILE_TIMEOUT_S)
         self.keeper.close()
 
     # Files
@@ -190,23 +187,22 @@ class ChatDesk(QObject):
         dialog.open()
 
     def export(self, path: Path, chat_id: str | None) -> None:
-        """Write one chat, or all, to a file, aside."""
-
+        """Write one chat, or all, to a file, in the background."""
         # As it is now: where the disk of the chats is full, a file on another one is the way to keep them.
         unwritten = self.keeper.unwritten()
         chat_ids = None if chat_id is None else [chat_id]
 
         def write() -> None:
             try:
-                self._file_written.emit((path, *self.keeper.export(path, chat_ids, unwritten)))
+                outcome: tuple[int | None, Exception | None] = self.keeper.export(path, chat_ids, unwritten)
             except Exception as error:
                 log.info("the chats can't be exported", exc_info=True)
-                self._file_written.emit((path, None, error))
+                outcome = (None, error)
+            self._background.post(self._on_file_written, path, *outcome)
 
-        self._aside("chat-export", write)
+        self._background.run(write)
 
-    def _on_file_written(self, outcome: tuple[Path, int | None, Exception | None]) -> None:
-        path, n_chats, error = outcome
+    def _on_file_written(self, path: Path, n_chats: int | None, error: Exception | None) -> None:
         if n_chats is None:
             sentence = self.tr("The chats could not be written to {0}. Choose another folder.").format(path)
             self._notices.tell(Level.ERROR, sentence, str(error))
@@ -221,22 +217,18 @@ class ChatDesk(QObject):
             self._notices.tell(Level.WARNING, sentence, str(error))
             self.keeper.check()
 
-    def _aside(self, name: str, do: Callable[[], None]) -> None:
-        thread = threading.Thread(target=do, name=name, daemon=True)
-        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
-        thread.start()
-
     def import_file(self, path: Path) -> None:
-        """Read a file of chats aside, and put them into the list."""
+        """Read a file of chats in the background, and put them into the list."""
 
         def read() -> None:
             try:
-                found: object = read_chats(path)
+                found = read_chats(path)
             except ImportRefusedError as error:
-                found = (path.name, error)
-            self._file_read.emit(found)
+                self._background.post(self._on_refused, path.name, error)
+            else:
+                self._background.post(lambda: self.keeper.add(found, partial(self._on_imported, found)))
 
-        self._aside("chat-import", read)
+        self._background.run(read)
 
     def _ask_to_import(self) -> None:
         dialog = QFileDialog(self._window, self.tr("Import chats"))
@@ -248,20 +240,16 @@ class ChatDesk(QObject):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _on_file_read(self, found: object) -> None:
-        if isinstance(found, Imported):
-            self.keeper.add(found, partial(self._on_imported, found))
-        elif isinstance(found, tuple):
-            name, error = found
-            sentence = {
-                ImportProblem.UNREADABLE: self.tr("“{0}” can't be read. Check that it is there and whole."),
-                ImportProblem.TOO_LARGE: self.tr("“{0}” is too large to import. Export fewer chats at a time."),
-                ImportProblem.UNKNOWN_FORMAT: self.tr(
-                    "“{0}” is no file of chats that Kvasir knows: its own, ChatGPT's, llama.cpp's, or Markdown."
-                ),
-                ImportProblem.FROM_THE_FUTURE: self.tr("“{0}” was written by a newer Kvasir. Update this one first."),
-            }[error.problem]
-            self._notices.tell(Level.WARNING, sentence.format(name), error.detail)
+    def _on_refused(self, name: str, error: ImportRefusedError) -> None:
+        sentence = {
+            ImportProblem.UNREADABLE: self.tr("“{0}” can't be read. Check that it is there and whole."),
+            ImportProblem.TOO_LARGE: self.tr("“{0}” is too large to import. Export fewer chats at a time."),
+            ImportProblem.UNKNOWN_FORMAT: self.tr(
+                "“{0}” is no file of chats that Kvasir knows: its own, ChatGPT's, llama.cpp's, or Markdown."
+            ),
+            ImportProblem.FROM_THE_FUTURE: self.tr("“{0}” was written by a newer Kvasir. Update this one first."),
+        }[error.problem]
+        self._notices.tell(Level.WARNING, sentence.format(name), error.detail)
 
     def _on_imported(self, found: Imported, counts: tuple[int, int] | None) -> None:
         if counts is None:

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from app.chats.chat_list import ROW, ChatListModel, Row, grouped
 from app.chats.chat_rows import ChatRows
 from app.commands.actions import Actions
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.store.records import ChatLine, Hit
 from app.widgets.side_panel import PanelHeader
@@ -50,7 +51,7 @@ class _List(QListView):
             super().keyPressEvent(event)
 
 
-class Sidebar(QDockWidget):
+class Sidebar(Retranslating, QDockWidget):
     """Signals carry what a person asked for; ``open_requested`` a chat's id and the id of a turn, or None."""
 
     open_requested = Signal(str, object)
@@ -306,9 +307,3 @@ class Sidebar(QDockWidget):
     def _on_theme_changed(self) -> None:
         self._rows.take_theme()
         self._list.doItemsLayout()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()

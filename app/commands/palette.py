@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.popup import Popup
 
@@ -83,7 +84,7 @@ class _CommandDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class CommandPalette(Popup):
+class CommandPalette(Retranslating, Popup):
     """A search field over the list of all actions."""
 
     def __init__(self, actions: tuple[QAction, ...], theme: Theme, parent: QWidget) -> None:
@@ -160,9 +161,3 @@ class CommandPalette(Popup):
                 self._list.setCurrentIndex(self._model.index(row, 0))
                 return True
         return super().eventFilter(watched, event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

@@ -1,30 +1,32 @@
-"""Attaches files to the next message: reads them aside, counts their tokens, says why one can't be read."""
+"""Attaches files to the next message: reads them in the background, counts their tokens, says why one can't be read."""
 
 from __future__ import annotations
 
-import threading
+import logging
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtCore import QObject, QSize
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from app.composer.composer import Composer
+from app.link.background import Background
 from app.link.session import EngineSession
 from app.store.attachments import AttachmentProblem, AttachmentRefusedError, read_attachment
 from app.store.records import Attachment, composed
 from app.widgets.notices import Level, Notices
 from engine.api.messages import Event, TokensCounted
+from engine.api.valid import valid_text
 
 MAX_FILES = 20
 CLOSE_SECONDS = 2.0
+log = logging.getLogger("kvasir")
 
 
 class Attaching(QObject):
-    """Files are read in threads of their own; what they hold arrives in the composer."""
-
-    _read = Signal(object)
+    """What files hold arrives in the composer once they are read."""
 
     def __init__(
         self, composer: Composer, session: EngineSession, notices: Notices, window: QWidget, action: QAction
@@ -40,11 +42,11 @@ class Attaching(QObject):
         self._session = session
         self._notices = notices
         self._window = window
-        self._threads: list[threading.Thread] = []
+        self._background = Background("attachments", self)
         self._asked: dict[int, Attachment] = {}
         self._counted: dict[int, TokensCounted] = {}
-        self._read.connect(self._on_read)
         composer.attachments_changed.connect(self._count)
+        composer.too_large.connect(lambda name: self._refuse(AttachmentProblem.TOO_LARGE, name))
         session.event_received.connect(self._on_event)
         session.status_changed.connect(self._count)
 
@@ -61,32 +63,32 @@ class Attaching(QObject):
     def attach(self, paths: Iterable[str]) -> None:
         """Read files, and add them to the message when they are read."""
         chosen = [Path(path) for path in paths][:MAX_FILES]
-        self._threads = [thread for thread in self._threads if thread.is_alive()]
-        thread = threading.Thread(target=self._read_all, args=(chosen,), name="attachments", daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        self._background.run(partial(self._read_all, chosen))
 
     def close(self) -> None:
         """Wait a moment for what is still being read."""
-        for thread in self._threads:
-            thread.join(CLOSE_SECONDS)
+        self._background.close(CLOSE_SECONDS)
 
     def _read_all(self, paths: list[Path]) -> None:
         for path in paths:
             try:
-                self._read.emit(read_attachment(path))
+                self._background.post(self._on_read, read_attachment(path))
             except AttachmentRefusedError as error:
-                self._read.emit(error)
-            except RuntimeError:
-                # The window is gone.
-                return
+                self._background.post(self._on_refused, error)
+            except Exception as error:
+                log.exception("a file could not be read")
+                refused = AttachmentRefusedError(AttachmentProblem.UNREADABLE, path.name, repr(error))
+                self._background.post(self._on_refused, refused)
 
-    def _on_read(self, found: object) -> None:
-        if isinstance(found, Attachment):
-            self._composer.set_attachments((*self._composer.attachments, found))
-            self._composer.focus()
-        elif isinstance(found, AttachmentRefusedError):
-            self._notices.tell(Level.WARNING, self._sentence(found.problem).format(found.name), found.detail)
+    def _on_read(self, attachment: Attachment) -> None:
+        self._composer.attach(attachment)
+        self._composer.focus()
+
+    def _on_refused(self, error: AttachmentRefusedError) -> None:
+        self._refuse(error.problem, error.name, error.detail)
+
+    def _refuse(self, problem: AttachmentProblem, name: str, detail: str = "") -> None:
+        self._notices.tell(Level.WARNING, self._sentence(problem).format(valid_text(name)), detail)
 
     def _sentence(self, problem: AttachmentProblem) -> str:
         return {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.look import i18n
 from app.look.plain_tip import plain_tip
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.store.records import Attachment
 from app.widgets.elided_label import ElidedLabel
@@ -19,7 +20,7 @@ def _n_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-class _Chip(QFrame):
+class _Chip(Retranslating, QFrame):
     """One file; ``removed`` asks to leave it out."""
 
     removed = Signal()
@@ -133,10 +134,3 @@ class AttachmentTray(QWidget):
     def _tell(self) -> None:
         self.setVisible(bool(self._chips))
         self.changed.emit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
-            for chip in self._chips:
-                chip.retranslate()

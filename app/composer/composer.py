@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from app.composer.attachment_tray import AttachmentTray
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.store.records import Attachment
 from engine.api.valid import valid_text
@@ -24,6 +25,8 @@ LONG_WORD = 10_000
 twice as many."""
 
 
+MAX_ATTACHED = 4_000_000
+"""Characters of all files together: more than models read, and few enough to be counted at each pause in typing."""
 MAX_PASTED = 50_000
 """Characters that are pasted into the text; more of them, or a very long line, would hold up the window with every
 letter that is typed, and go with the message as a file."""
@@ -86,7 +89,7 @@ class _Editor(QPlainTextEdit):
         self.focus_changed.emit(False)
 
 
-class Composer(QWidget):
+class Composer(Retranslating, QWidget):
     """See the package for the interface."""
 
     send_requested = Signal(str)
@@ -94,6 +97,7 @@ class Composer(QWidget):
     edit_last_requested = Signal()
     text_changed = Signal(str)
     attachments_changed = Signal()
+    too_large = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,6 +170,14 @@ class Composer(QWidget):
     def set_attachments(self, attachments: tuple[Attachment, ...]) -> None:
         """Other files in place of those that are here."""
         self._tray.set_attachments(attachments)
+
+    def attach(self, attachment: Attachment) -> None:
+        """Add a file, unless all of them would be too large."""
+        files = (*self.attachments, attachment)
+        if sum(len(one.text) for one in files) > MAX_ATTACHED:
+            self.too_large.emit(attachment.name)
+        else:
+            self._tray.set_attachments(files)
 
     def show_tokens(
         self, attachment: Attachment, n_tokens: int, share: float | None, *, is_estimate: bool = False
@@ -315,7 +327,7 @@ class Composer(QWidget):
         names = (self.tr("Pasted text {0}").format(number) for number in itertools.count(1))
         name = next(name for name in names if name not in taken)
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-        self._tray.set_attachments((*self.attachments, Attachment(name, text)))
+        self.attach(Attachment(name, valid_text(text)))
 
     def _on_attachments_changed(self) -> None:
         self._send.setEnabled(self.can_send())
@@ -350,11 +362,6 @@ class Composer(QWidget):
         margin = max(MARGIN, (self.width() - column) // 2)
         self._outer.setContentsMargins(margin, 0, margin, 10)
         self._fit_height()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
 
 
 def _has_long_word(text: str) -> bool:

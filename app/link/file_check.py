@@ -46,12 +46,12 @@ def surely_fits(path: Path, settings: LoadSettings, status: EngineStatus) -> boo
     from engine.devices import available_ram_bytes
     from engine.plan.estimate import rough_bytes
 
-    gpus = [one for one in (status.engine.devices if status.engine is not None else ()) if one.kind == "gpu"]
+    gpus = [one for one in (status.engine.devices if status.engine is not None else ()) if one.is_gpu]
     if gpus and settings.n_gpu_layers is not GpuLayers.AUTO:
         return False
     info = read_header(path)
-    free = available_ram_bytes() + sum(one.free_bytes for one in gpus)
-    given_back = sum(memory.total_bytes for memory in held(status))
+    free = available_ram_bytes() + sum(one.free_bytes for one in gpus if one.has_own_memory)
+    given_back = sum(memory.held_bytes for memory in held(status))
     return info is None or rough_bytes(info, settings) < SURE_SHARE * (free + given_back)
 
 
@@ -85,10 +85,10 @@ class FreeMemory:
         """As they are now; none where that is not known."""
         devices = list(self._engine.devices) if self._engine is not None else []
         is_fresh = time.monotonic() - self._since < FRESH_S
-        if not is_fresh and any(device.kind != "cpu" for device in devices):
+        if not is_fresh and any(not device.is_ram for device in devices):
             return []
         available = _ram().free_bytes
-        return [replace(one, free_bytes=available) if one.kind == "cpu" else one for one in devices]
+        return [replace(one, free_bytes=available) if one.is_ram else one for one in devices]
 
 
 def _evident(info: ModelInfo, devices: Sequence[Device]) -> Defaults | None:

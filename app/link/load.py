@@ -96,6 +96,11 @@ class Load:
         return self.stage is Stage.LOADING or self.stage in _UNSENT
 
     @property
+    def is_expected(self) -> bool:
+        """Whether it counts as a load already, although the engine was not asked yet."""
+        return self.stage is Stage.CHECKED or (self.stage is Stage.LOADING and self.request_id is None)
+
+    @property
     def is_there(self) -> bool:
         """Whether the engine holds a model for it."""
         return self.stage in (Stage.LOADED, Stage.ROLLED_BACK)
@@ -297,7 +302,7 @@ def _give_up(load: Load | None) -> Step:
 
 
 def _after_answer(
-    load: Load | None, event: LoadProgress | ModelLoaded | LoadCancelled | Failed, is_newest: bool
+    load: Load | None, event: LoadProgress | ModelLoaded | LoadCancelled | Failed, *, is_newest: bool
 ) -> Step:
     if load is None or event.request_id is None:
         return load, ()
@@ -307,7 +312,7 @@ def _after_answer(
     if isinstance(event, Failed | LoadCancelled):
         # A load that fails without having begun was refused, and what was loaded is still there.
         kept = load.behind if isinstance(event, Failed) else None
-        return _not_loaded(load, event if isinstance(event, Failed) else None, kept, can_go_back=is_newest)
+        return _not_loaded(load, event if isinstance(event, Failed) else None, kept, is_newest=is_newest)
     effects = _ends_of(load.behind)
     load = replace(load, behind=None)
     if isinstance(event, LoadProgress):
@@ -315,23 +320,19 @@ def _after_answer(
     return _end(replace(load, stage=Stage.ROLLED_BACK if load.is_going_back else Stage.LOADED), effects)
 
 
-def _not_loaded(load: Load, error: Failed | EngineLost | None, kept: Load | None, *, can_go_back: bool) -> Step:
+def _not_loaded(load: Load, error: Failed | EngineLost | None, kept: Load | None, *, is_newest: bool) -> Step:
     """A load came to nothing; ``kept`` is what is there without it."""
-    if load.is_cancelled:
-        error = None
-    else:
-        # It failed by itself, although a newer one is wanted by now.
-        can_go_back = True
-    failed = replace(load, error=error or load.error, behind=None)
-    effects = (Effect(Do.TELL, failed),) if isinstance(error, Failed) else ()
-    if load.wish.before is None or load.is_going_back or not can_go_back:
-        return _end(replace(failed, behind=kept), effects)
+    error = None if load.is_cancelled else error
+    load = replace(load, error=error or load.error, behind=kept)
+    effects = (Effect(Do.TELL, load),) if isinstance(error, Failed) else ()
+    # One that was stopped for the sake of a newer wish brings nothing back.
+    is_superseded = load.is_cancelled and not is_newest
+    if load.wish.before is None or load.is_going_back or is_superseded:
+        return _end(load, effects)
     if kept is not None and kept.is_there:
-        ended = replace(failed, stage=Stage.ROLLED_BACK)
-        return kept, (*effects, Effect(Do.END, ended))
-    back = replace(
-        failed, settings=load.wish.before.load, request_id=None, is_cancelled=False, is_going_back=True, behind=kept
-    )
+        return kept, (*effects, Effect(Do.END, replace(load, stage=Stage.ROLLED_BACK, behind=None)))
+    settings = load.wish.before.load
+    back = replace(load, settings=settings, request_id=None, is_cancelled=False, is_going_back=True)
     return back, (*effects, Effect(Do.SEND, back))
 
 
@@ -342,19 +343,16 @@ def _after_loss(load: Load | None, event: EngineLost, *, is_newest: bool) -> Ste
         return _recovered(load, event), ()
     behind, effects = _after_loss(load.behind, event, is_newest=False)
     load = replace(load, behind=behind)
+    is_lost = load.stage is Stage.LOADING and load.request_id in event.request_ids
     has_given_up = event.outcome is LossOutcome.GAVE_UP
-    if load.stage is Stage.LOADING and load.request_id in event.request_ids:
-        after, more = (
-            _not_loaded(load, event, behind, can_go_back=is_newest)
-            if not has_given_up
-            else _end(replace(load, error=event))
-        )
-        return after, (*effects, *more)
-    if has_given_up and load.stage is Stage.CHECKED:
-        # It waited for this engine, which can't start, and is not started again for it.
+    if is_lost and not has_given_up:
+        after, more = _not_loaded(load, event, behind, is_newest=is_newest)
+    elif is_lost or (has_given_up and load.stage is Stage.CHECKED):
+        # An engine that can't start is not started again for what waited for it.
         after, more = _end(replace(load, error=event))
-        return after, (*effects, *more)
-    return load, effects
+    else:
+        return load, effects
+    return after, (*effects, *more)
 
 
 def _recovered(load: Load, event: EngineLost) -> Load | None:

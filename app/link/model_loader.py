@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import collections
 import itertools
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.link import load as loads
+from app.link.background import Background
 from app.link.file_check import FreeMemory, check_model_file, held, read_header, surely_fits
 from app.link.load import Do, Effect, Load, Stage, Why, Wish
 from app.link.model_setups import ModelSetups
@@ -20,8 +20,7 @@ from app.link.plan_service import PlanService
 from app.link.session import EngineSession
 from app.link.status import EngineStatus
 from app.store.setup import Setup
-from engine.api.errors import EngineError, mistakes_as_errors
-from engine.api.messages import ChooseSettings, Event, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
+from engine.api.messages import ChooseSettings, FindFit, FitFound, PlanAnswer, SettingsChosen, Superseded
 from engine.api.plan import Choice, Defaults, Proposal
 from engine.api.settings import GpuLayers, LoadSettings
 
@@ -43,7 +42,6 @@ class ModelLoader(QObject):
 
     failed = Signal(str, object)
     ended = Signal(object)
-    _looked = Signal(object)
 
     def __init__(
         self,
@@ -66,10 +64,11 @@ class ModelLoader(QObject):
         self._effects: collections.deque[Effect] = collections.deque()
         self._is_busy = False
         self._memory = FreeMemory()
+        self._memory.note(session.status.engine)
         # Whether a choice waits for the engine, which is starting.
         self._is_waiting = False
-        self._looked.connect(self._take, Qt.ConnectionType.QueuedConnection)
-        session.noted.connect(self._on_noted)
+        self._background = Background("model-header", self)
+        session.noted.connect(self._move)
         session.status_changed.connect(self._on_status)
         session.event_received.connect(lambda _event: self._work())
 
@@ -77,7 +76,7 @@ class ModelLoader(QObject):
 
     def open(self, path: str) -> None:
         """Check a file, then load it; a wrong one costs nothing that is loaded."""
-        self._want(Wish(next(self._numbers), path, self.setups.store.current.setup(path)))
+        self._take(loads.Wanted(Wish(next(self._numbers), path, self.setups.store.current.setup(path))))
 
     def apply(self, setup: Setup, then: Callable[[], object] | None = None) -> None:
         """Put a setup of the model in force, with a reload where it needs one; ``then`` is called once it is."""
@@ -88,7 +87,7 @@ class ModelLoader(QObject):
         newest = self._load
         is_changing = newest is not None and newest.is_under_way and newest.wish.why is Why.APPLIED
         if is_changing or before.needs_reload(setup):
-            self._want(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before))
+            self._take(loads.Wanted(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before)))
         else:
             self.setups.keep(path, setup)
             if then is not None:
@@ -108,9 +107,6 @@ class ModelLoader(QObject):
         question = ChooseSettings(path, LoadSettings(), held(self.session.status))
         self._plans.ask("defaults", question, partial(self._on_chosen, path, None))
 
-    def _want(self, wish: Wish) -> None:
-        self._take(loads.Wanted(wish))
-
     # How it moves
 
     def _take(self, event: loads.Happening) -> None:
@@ -120,14 +116,10 @@ class ModelLoader(QObject):
     def _move(self, event: loads.Happening) -> None:
         self._load, effects = loads.step(self._load, event)
         self._effects.extend(effects)
-        is_choosing = self._load is not None and self._load.stage is Stage.CHECKED
-        self.session.expect(self._load.wish.path if self._load is not None and is_choosing else None)
+        self.session.expect(self._load.wish.path if self._load is not None and self._load.is_expected else None)
         for effect in effects:
             if effect.do is Do.END:
                 self._keep(effect.load)
-
-    def _on_noted(self, event: Event) -> None:
-        self._move(event)
 
     def _work(self) -> None:
         """Do what follows, in order, also what follows from that."""
@@ -172,22 +164,16 @@ class ModelLoader(QObject):
             return
         has_choice = load.wish.why is Why.OPENED and not self.setups.is_own(load.wish.path)
         look = partial(self._look_at_file, load, self.session.status, has_choice=has_choice)
-        # A daemon: a file on a network drive that does not answer must not hold up the end of the program.
-        threading.Thread(target=look, name="model-header", daemon=True).start()
+        self._background.ask(look, self._take, lambda error: self._take(loads.Looked(load.wish.number, error)))
 
-    def _look_at_file(self, load: Load, status: EngineStatus, *, has_choice: bool) -> None:
+    def _look_at_file(self, load: Load, status: EngineStatus, *, has_choice: bool) -> loads.Looked:
         """In a thread."""
         wish, path = load.wish, Path(load.wish.path)
-        try:
-            with mistakes_as_errors():
-                if wish.why is Why.OPENED:
-                    self.check(path)
-                header = read_header(path) if has_choice else None
-                is_sure = self._ask is None or surely_fits(path, load.settings, status)
-        except EngineError as error:
-            self._looked.emit(loads.Looked(wish.number, error))
-        else:
-            self._looked.emit(loads.Looked(wish.number, None, is_sure, header))
+        if wish.why is Why.OPENED:
+            self.check(path)
+        header = read_header(path) if has_choice else None
+        is_sure = self._ask is None or surely_fits(path, load.settings, status)
+        return loads.Looked(wish.number, None, is_sure, header)
 
     # What fits
 

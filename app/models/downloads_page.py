@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models import download_words, fit_words
 from app.models.model_card import CardList, ModelCard
@@ -26,7 +27,7 @@ class DownloadCard(ModelCard):
         self.path = ""
 
 
-class DownloadsPage(QWidget):
+class DownloadsPage(Retranslating, QWidget):
     """The signals carry the key of a download, ``load_wanted`` the path of a finished model."""
 
     pause_wanted = Signal(str)
@@ -107,9 +108,3 @@ class DownloadsPage(QWidget):
             card.set_fit(fit_words.of_problem(self._not_loaded[card.path]))
         else:
             card.set_fit(download_words.state(download))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

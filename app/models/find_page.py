@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models import fit_words
 from app.models.fit_words import FitWords
@@ -39,7 +40,7 @@ class FileCard(ModelCard):
         self.download = self.add_button("downloadModel", lambda: page.download_wanted.emit(model), "primary")
 
 
-class FindPage(QWidget):
+class FindPage(Retranslating, QWidget):
     """``asked`` carries what was typed, ``repo_wanted`` a repository's name, ``judge_wanted`` and ``download_wanted`` a
     RemoteModel; ``token_wanted`` nothing."""
 
@@ -282,9 +283,3 @@ class FindPage(QWidget):
     def _restyle(self) -> None:
         self._list.restyle()
         self._say(self._message.text(), self._message_color)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models import download_words, fit_words
 from app.models.fit_words import FitWords
@@ -21,12 +22,8 @@ if TYPE_CHECKING:
     from engine.models.library import LibraryModel
 
 
-class FirstCard(ModelCard):
+class FirstCard(Retranslating, ModelCard):
     """A model to begin with."""
-
-    def render_words(self) -> None:
-        """Say everything in the language in force."""
-        raise NotImplementedError
 
 
 class FoundCard(FirstCard):
@@ -40,9 +37,9 @@ class FoundCard(FirstCard):
         path = str(model.path)
         self.title.set_line(model.name, path)
         self._open = self.add_button("openFirst", lambda: open_model(path), "primary" if is_first else "")
-        self.render_words()
+        self.retranslate()
 
-    def render_words(self) -> None:
+    def retranslate(self) -> None:
         """Its size, and where it lies."""
         info = self._model.info
         facts = [info.quantization, i18n.bytes_text(info.size_bytes)] if info is not None else []
@@ -73,7 +70,7 @@ class SuggestedCard(FirstCard):
         self._pause = self.add_button("pauseFirst", lambda: self.pause_wanted.emit(self._key))
         self._resume = self.add_button("resumeFirst", lambda: self.resume_wanted.emit(self._key))
         self._open = self.add_button("openFirst", lambda: self.open_wanted.emit(self._path), "primary")
-        self.render_words()
+        self.retranslate()
 
     @property
     def _key(self) -> str:
@@ -95,26 +92,26 @@ class SuggestedCard(FirstCard):
     def set_free(self, gpu_bytes: int, ram_bytes: int) -> None:
         """What is free where it would go."""
         self._free_bytes = gpu_bytes if self._suggested.is_on_gpu else ram_bytes
-        self.render_words()
+        self.retranslate()
 
     def set_asking(self) -> None:
         """The hub is asked for it."""
         self._is_asking, self._problem = True, None
-        self.render_words()
+        self.retranslate()
 
     def set_problem(self, sentence: Sentence) -> None:
         """Why it could not begin."""
         self._is_asking, self._problem = False, sentence
-        self.render_words()
+        self.retranslate()
 
     def set_download(self, download: Download | None) -> None:
         """How far it is; None where it is no download."""
         if download is not None:
             self._is_asking, self._problem = False, None
         self._download = download
-        self.render_words()
+        self.retranslate()
 
-    def render_words(self) -> None:
+    def retranslate(self) -> None:
         """What it is, and either whether it fits or how far it is."""
         download = self._download
         state = download.state if download is not None else None

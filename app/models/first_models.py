@@ -99,11 +99,6 @@ class FirstModels(QWidget):
         """Whether somebody can see what becomes of a download."""
         return any(card.isVisible() and card.has_download(key) for card in self._suggested_cards())
 
-    def retranslate(self) -> None:
-        """Take the words of the language in force."""
-        for card in self.cards:
-            card.render_words()
-
     def _suggested_cards(self) -> list[SuggestedCard]:
         return [card for card in self.cards if isinstance(card, SuggestedCard)]
 

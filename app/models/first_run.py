@@ -120,7 +120,7 @@ def free_memory(engine: EngineReady | None) -> tuple[int, int]:
     from engine.devices import available_ram_bytes
 
     devices = engine.devices if engine is not None else ()
-    return sum(one.free_bytes for one in devices if one.kind == "gpu"), available_ram_bytes()
+    return sum(one.free_bytes for one in devices if one.is_gpu), available_ram_bytes()
 
 
 def has_starter() -> bool:

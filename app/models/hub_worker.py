@@ -1,15 +1,16 @@
-"""Works on the hub in threads for the window: searches, lists repositories, reads headers; the newest question wins."""
+"""Asks the hub in the background: searches, lists repositories, reads headers; the newest question wins."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
-from engine.api.errors import EngineError, mistakes_as_errors
+from app.link.background import Background
 from engine.models.hub.downloads import CLOSE_TIMEOUT_S, Download, DownloadQueue
 from engine.models.hub.remote import Reference, RemoteModel, parse_reference
 from engine.models.hub.suggestions import Suggestion, find_suggested
@@ -42,7 +43,6 @@ class HubWorker(QObject):
     token_not_kept = Signal(object)
     suggestion_added = Signal(str, str)
     suggestion_refused = Signal(str, object)
-    _came = Signal(object, object)
 
     def __init__(
         self,
@@ -59,9 +59,7 @@ class HubWorker(QObject):
         self._lock = threading.Lock()
         self._header_folder = headers
         self._headers: HeaderFolder | None = None
-        self._newest = 0
-        self._is_closed = False
-        self._came.connect(self._on_came, Qt.ConnectionType.QueuedConnection)
+        self._background = Background("hub", self)
         self.queue = DownloadQueue(self.hub, models, queue_file, self._post_downloads)
 
     def hub(self) -> Hub:
@@ -77,60 +75,48 @@ class HubWorker(QObject):
         """Open the repository that a text names, or search for its words; older questions are forgotten."""
         reference = parse_reference(text)
         if reference is None:
-            self._begin(lambda: self.hub().search(text.strip()), self.found)
+            search = lambda: self.hub().search(text.strip())  # noqa: E731
+            self._background.ask_newest(search, self.found.emit, self.failed.emit)
         else:
-            self._begin(lambda: self.hub().repo(reference), self.opened)
+            self._list(reference)
 
     def open(self, repo: str) -> None:
         """List the models of a repository."""
-        self._begin(lambda: self.hub().repo(Reference(repo)), self.opened)
+        self._list(Reference(repo))
+
+    def _list(self, reference: Reference) -> None:
+        self._background.ask_newest(lambda: self.hub().repo(reference), self.opened.emit, self.failed.emit)
 
     def download_suggestion(self, suggestion: Suggestion) -> None:
         """Look where its file lies now, and put it into the queue."""
 
-        def add() -> None:
-            try:
-                with mistakes_as_errors():
-                    model = find_suggested(self.hub(), suggestion)
-                    self.queue.add(model)
-            except EngineError as error:
-                self._tell(self.suggestion_refused, suggestion.repo, error)
-            else:
-                self._tell(self.suggestion_added, suggestion.repo, model.key)
+        def add() -> str:
+            model = find_suggested(self.hub(), suggestion)
+            self.queue.add(model)
+            return model.key
 
-        self._run(add)
+        added, refused = self.suggestion_added.emit, self.suggestion_refused.emit
+        self._background.ask(add, partial(added, suggestion.repo), partial(refused, suggestion.repo))
 
     def judge(self, model: RemoteModel) -> None:
         """Read the model's header."""
 
-        def fetch() -> None:
-            try:
-                with mistakes_as_errors():
-                    path = str(self._header_files().fetch(self.hub(), model))
-            except EngineError as error:
-                self._tell(self.not_judged, model.key, error)
-            else:
-                self._tell(self.judged, model.key, path)
-
-        self._run(fetch)
+        fetch = lambda: str(self._header_files().fetch(self.hub(), model))  # noqa: E731
+        self._background.ask(fetch, partial(self.judged.emit, model.key), partial(self.not_judged.emit, model.key))
 
     def set_token(self, token: str) -> None:
         """Use a token from now on, and keep it in the keyring; an empty one forgets it."""
 
         def keep() -> None:
-            try:
-                with mistakes_as_errors():
-                    hub = self.hub()
-                    hub.token = checked_token(token)
-                    TokenKeeper(hub.host).save(token)
-            except EngineError as error:
-                self._tell(self.token_not_kept, error)
+            hub = self.hub()
+            hub.token = checked_token(token)
+            TokenKeeper(hub.host).save(token)
 
-        self._run(keep)
+        self._background.ask(keep, lambda _none: None, self.token_not_kept.emit)
 
     def close(self) -> None:
         """Stop the downloads; nothing is told after this."""
-        self._is_closed = True
+        self._background.close()
         self.queue.close()
         if not self._lock.acquire(timeout=CLOSE_TIMEOUT_S):
             # A keyring that asks its person for a password does not hold up the end of the program.
@@ -151,33 +137,5 @@ class HubWorker(QObject):
                 self._headers = HeaderFolder(self._header_folder)
             return self._headers
 
-    def _begin(self, work: Callable[[], Any], signal: Any) -> None:
-        self._newest += 1
-        number = self._newest
-
-        def do() -> None:
-            try:
-                with mistakes_as_errors():
-                    answer, found = signal, (work(),)
-            except EngineError as error:
-                answer, found = self.failed, (error,)
-            if number == self._newest:
-                self._tell(answer, *found)
-
-        self._run(do)
-
-    def _run(self, do: Callable[[], None]) -> None:
-        # A daemon: a server that does not answer must not hold up the end of the program.
-        threading.Thread(target=do, name="hub", daemon=True).start()
-
-    def _tell(self, signal: Any, *values: Any) -> None:
-        """Emit on the window's thread; called on any."""
-        if not self._is_closed:
-            self._came.emit(signal, values)
-
-    def _on_came(self, signal: Any, values: tuple[Any, ...]) -> None:
-        if not self._is_closed:
-            signal.emit(*values)
-
     def _post_downloads(self, downloads: tuple[Download, ...]) -> None:
-        self._tell(self.downloads_changed, downloads)
+        self._background.post(self.downloads_changed.emit, downloads)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models import fit_words
 from app.models.fit_words import FitWords
@@ -29,7 +30,7 @@ class LibraryCard(ModelCard):
             self.load = self.add_button("loadModel", lambda: page.load_wanted.emit(str(model.path)), "primary")
 
 
-class LibraryPage(QWidget):
+class LibraryPage(Retranslating, QWidget):
     """``load_wanted`` carries a path, ``remove_folder_wanted`` that of an added folder; the others nothing."""
 
     load_wanted = Signal(str)
@@ -220,12 +221,6 @@ class LibraryPage(QWidget):
             Source.OLLAMA: "Ollama",
             Source.STARTER: self.tr("comes with Kvasir"),
         }[source]
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
 
 def _file_words(path: Path, n_files: int) -> str:

@@ -1,16 +1,17 @@
-"""Keeps the list of models on this machine up to date: looks in a thread, and again when a folder changes."""
+"""Keeps the list of models on this machine up to date: looks in the background, and again when a folder changes."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
+from app.link.background import Background
 from engine.models.starter import installed_starter
 from engine.models.stores import Source, Store, known_stores
 
@@ -26,7 +27,6 @@ class LibraryWatcher(QObject):
     """``listed`` carries a Listing after every look. ``stores_of`` gives the stores for the folders that were added."""
 
     listed = Signal(object)
-    _looked = Signal(object)
 
     def __init__(
         self,
@@ -39,7 +39,8 @@ class LibraryWatcher(QObject):
         self._stores_of = stores_of or stores_of_this_machine
         self._added: tuple[Path, ...] = ()
         self._library: Library | None = None
-        self._thread: threading.Thread | None = None
+        self._background = Background("library", self)
+        self._is_looking = False
         self._must_look_again = False
         self._watcher = QFileSystemWatcher(self)
         self._pause = QTimer(self)
@@ -47,7 +48,6 @@ class LibraryWatcher(QObject):
         self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self.look)
         self._watcher.directoryChanged.connect(self._pause.start)
-        self._looked.connect(self._on_looked, Qt.ConnectionType.QueuedConnection)
 
     def set_added(self, folders: Sequence[Path]) -> None:
         """The folders that the person added; takes effect with the next look."""
@@ -55,13 +55,11 @@ class LibraryWatcher(QObject):
 
     def look(self) -> None:
         """Look at all stores now; while a look is under way, once more after it."""
-        if self._thread is not None:
+        if self._is_looking:
             self._must_look_again = True
             return
-        stores = self._stores_of(self._own, self._added)
-        # A daemon: a folder on a network drive that does not answer must not hold up the end of the program.
-        self._thread = threading.Thread(target=self._look, args=(stores,), name="library", daemon=True)
-        self._thread.start()
+        self._is_looking = True
+        self._background.run(partial(self._look, self._stores_of(self._own, self._added)))
 
     def _look(self, stores: tuple[Store, ...]) -> None:
         listing: Listing | None = None
@@ -69,7 +67,7 @@ class LibraryWatcher(QObject):
             listing = self._found(stores)
         finally:
             # Also after a mistake: another look may be asked for.
-            self._looked.emit(listing)
+            self._background.post(self._on_looked, listing)
 
     def _found(self, stores: tuple[Store, ...]) -> Listing:
         # Only a folder that is there can be watched; where it can't be made, a download says why.
@@ -83,7 +81,7 @@ class LibraryWatcher(QObject):
         return self._library.look(stores)
 
     def _on_looked(self, listing: Listing | None) -> None:
-        self._thread = None
+        self._is_looking = False
         if listing is not None:
             self._watch([str(folder) for folder in listing.folders[:FOLDERS_WATCHED]])
             self.listed.emit(listing)

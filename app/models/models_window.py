@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models.downloads_page import DownloadsPage
 from app.models.find_page import FindPage
@@ -14,7 +15,7 @@ from app.models.library_page import LibraryPage
 WIDEST = 1200
 
 
-class ModelsWindow(QDialog):
+class ModelsWindow(Retranslating, QDialog):
     """Does not stop the main window; ``shown`` is emitted whenever it comes up, ``retranslated`` after a change of the
     language, for words that were given to it."""
 
@@ -65,6 +66,7 @@ class ModelsWindow(QDialog):
         """Take the words of the language in force."""
         self.setWindowTitle(self.tr("Models"))
         self._name_tabs()
+        self.retranslated.emit()
 
     def _name_tabs(self) -> None:
         for index, page in enumerate(self._pages):
@@ -84,10 +86,3 @@ class ModelsWindow(QDialog):
         """Tell that it is there."""
         super().showEvent(event)
         self.shown.emit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-            self.retranslated.emit()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QFrame,
@@ -21,6 +21,7 @@ from app.commands.actions import Actions
 from app.link.status import EngineStatus
 from app.look import i18n
 from app.look.plain_tip import plain_tip
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models.file_names import name_of_file
 from app.store.preferences import RecentModel
@@ -92,7 +93,7 @@ def _place(model: RecentModel) -> str:
     return path.name if model.name else str(path.parent)
 
 
-class ModelPicker(Popup):
+class ModelPicker(Retranslating, Popup):
     """``model_chosen`` carries a path; ``starter_chosen`` and ``cancelled`` nothing."""
 
     model_chosen = Signal(str)
@@ -266,9 +267,3 @@ class ModelPicker(Popup):
         self._scroll.setFixedHeight(min(LIST_HEIGHT, max(40, wanted)))
         if self.isVisible():
             self.fit(self.maximumHeight())
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

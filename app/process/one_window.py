@@ -110,11 +110,10 @@ class FirstWindow:
         try:
             self._listener = listener = _new_listener(self._folder)
             address = json.dumps({"address": listener.address, "key": self._key.hex()})
+            threading.Thread(target=self._accept, args=(listener, on_start), name="later-starts", daemon=True).start()
             write_whole(self._folder / ADDRESS, [address.encode()])
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
             log.warning("later starts can't be heard: %s", error)
-            return
-        threading.Thread(target=self._accept, args=(listener, on_start), name="later-starts", daemon=True).start()
 
     def stop_listening(self) -> None:
         """Hear no later start any more; those that were heard and not yet accepted try again."""
@@ -140,15 +139,16 @@ class FirstWindow:
         while not self._is_deaf:
             try:
                 connection = listener.accept()
-            except OSError:
-                # Somebody went away, or this process has too many files open.
+                if self._is_deaf:
+                    connection.close()
+                    return
+                # A thread each: who does not say what it wants, or waits for a picture, does not hold up the next one.
+                serve = threading.Thread(target=self._serve, args=(connection, on_start), name="later-start")
+                serve.daemon = True
+                serve.start()
+            except (OSError, RuntimeError):
+                # Somebody went away, or this process has too many files open, or threads.
                 time.sleep(RETRY_S)
-                continue
-            if self._is_deaf:
-                connection.close()
-                return
-            # A thread each: who does not say what it wants, or waits for a picture, does not hold up the next one.
-            threading.Thread(target=self._serve, args=(connection, on_start), name="later-start", daemon=True).start()
 
     def _serve(self, connection: Connection, on_start: OnStart) -> None:
         with connection:
@@ -218,6 +218,7 @@ def _call(folder: Path, request: Request, said: SimpleQueue[Answer | None]) -> N
     """Says first whether the request was heard (None: it was not), then how it ended."""
     answer = None
     try:
+        # As it is: a path may have bytes that are no text.
         found = json.loads((folder / ADDRESS).read_bytes())
         with Client(found["address"], FAMILY, authkey=bytes.fromhex(found["key"])) as connection:
             connection.send_bytes(json.dumps(asdict(request)).encode())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 
+from app.look.retranslating import Retranslating
 from app.settings.form import SettingsForm
 from engine.api.settings import PolicySettings
 
 
-class ChatPolicy(QWidget):
+class ChatPolicy(Retranslating, QWidget):
     """``edited`` carries PolicySettings, or None where those of the model hold."""
 
     edited = Signal(object)
@@ -54,9 +55,3 @@ class ChatPolicy(QWidget):
         self._hint.setText(
             self.tr("Otherwise the settings of the model hold. A change holds from the next message on.")
         )
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

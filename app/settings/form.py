@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.retranslating import Retranslating
 from app.widgets.elided_label import ElidedLabel
 from engine.api.errors import EngineError
 from engine.api.settings import Declaration, declarations
@@ -40,7 +41,7 @@ class ChoiceBox(QComboBox):
         event.ignore()
 
 
-class SettingField(QWidget):
+class SettingField(Retranslating, QWidget):
     """One setting: its label and the control that fits its type; ``edited`` tells that a person changed it.
 
     What can't be a value stays in the field as it was typed, marked, with a sentence that says what would be right; the
@@ -312,13 +313,6 @@ class SettingsForm(QWidget):
 
     def _on_edited(self) -> None:
         self.edited.emit(self.settings)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            for setting in self._fields:
-                setting.retranslate()
-        super().changeEvent(event)
 
 
 def _ungrouped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.look import i18n
 from app.look.colours import ACCENTS
+from app.look.retranslating import Retranslating
 from app.look.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Theme
 from app.settings.form import SettingsForm
 from app.store.preferences import Preferences
@@ -27,7 +28,7 @@ STEP = 5
 """Per cent between two text sizes."""
 
 
-class PreferencesDialog(QDialog):
+class PreferencesDialog(Retranslating, QDialog):
     """Does not stop the window; ``changed`` carries the name of a field of Preferences and its new value.
 
     ``budgets`` are those of the caches that are kept, which ``forget_all_requested`` asks to delete.
@@ -185,12 +186,6 @@ class PreferencesDialog(QDialog):
         for button in self._accents.buttons():
             accent = ACCENTS[button.property("choice")]
             button.setIcon(_dot((accent.dark if self._theme.tokens.dark else accent.light)[0]))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
 
 def _dot(color: str) -> QIcon:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QPushButton, QToolButton, QWidget
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.store.setup import Preset, Setup, preset_setup
 
 NAME_MAX = 60
 
 
-class PresetBar(QWidget):
+class PresetBar(Retranslating, QWidget):
     """``chosen`` carries a function from a Setup and a trained length to a Setup; ``saved`` a name, ``removed`` a name;
     ``command_wanted`` asks for the command line."""
 
@@ -144,12 +145,6 @@ class PresetBar(QWidget):
         self._last = None
         self._name()
         self._fill()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
 
 def _as_text(name: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.cache.marks import Mark, Pattern
 from app.cache.memory_bars import PARTS, ShareBar
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import DeviceMemory, ModelFacts
@@ -47,12 +48,12 @@ class DevicePreview(QWidget):
         name = self.tr("RAM") if plan.name == "CPU" else plan.name
         now, then, free = (
             i18n.bytes_text(amount)
-            for amount in (held.total_bytes if held is not None else 0, plan.planned_bytes, plan.free_bytes)
+            for amount in (held.held_bytes if held is not None else 0, plan.held_bytes, plan.free_bytes)
         )
         self._name.set_line(self.tr("{0}, {1} free").format(name, free))
         self._amount.setText(self.tr("{0} → {1}").format(now, then))
         self._amount.setFont(self._theme.font(self._theme.sizes.meta, 500, tabular=True))
-        room = max(plan.free_bytes, plan.planned_bytes)
+        room = max(plan.free_bytes, plan.held_bytes)
         self._now.set_parts(_parts(held, room) if held is not None else [(LEFT, room)])
         self._then.set_parts(_parts(plan, plan.free_bytes))
         self._now.setAccessibleName(self.tr("{0} now: {1}").format(name, now))
@@ -74,7 +75,7 @@ def _parts(memory: DevicePlan | DeviceMemory, room: int) -> list[tuple[Mark, int
     ]
 
 
-class Preview(QWidget):
+class Preview(Retranslating, QWidget):
     """``largest_wanted`` carries the tokens of the largest context that fits, when a person asks for it."""
 
     largest_wanted = Signal(int)
@@ -194,7 +195,7 @@ class Preview(QWidget):
             self._largest.setText(text.format(n_tokens))
 
     def _render_devices(self) -> None:
-        wanted = [device for device in self._plan.devices if device.planned_bytes] if self._plan is not None else []
+        wanted = [device for device in self._plan.devices if device.held_bytes] if self._plan is not None else []
         while len(self._rows) > len(wanted):
             row = self._rows.pop()
             self._devices.removeWidget(row)
@@ -203,7 +204,7 @@ class Preview(QWidget):
             row = DevicePreview(self._theme)
             self._rows.append(row)
             self._devices.addWidget(row)
-        held = {memory.device: memory for memory in self._facts.devices} if self._facts is not None else {}
+        held = {memory.name: memory for memory in self._facts.devices} if self._facts is not None else {}
         for row, device in zip(self._rows, wanted, strict=True):
             row.show_device(device, held.get(device.name))
 
@@ -214,9 +215,3 @@ class Preview(QWidget):
     def _on_largest(self) -> None:
         if self._fit is not None and self._fit.largest_n_ctx is not None:
             self.largest_wanted.emit(self._fit.largest_n_ctx)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

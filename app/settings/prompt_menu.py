@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton, QWidget
 
 from app.look.plain_tip import plain_tip
+from app.look.retranslating import Retranslating
 from app.store.records import MAX_TITLE, Preset
 
 
-class PromptMenu(QPushButton):
+class PromptMenu(Retranslating, QPushButton):
     """``chosen`` carries a text; ``kept`` a name for the prompt that is in the field; ``removed`` a name."""
 
     chosen = Signal(str)
@@ -94,9 +95,3 @@ class PromptMenu(QPushButton):
         self.setText(self.tr("Prompts"))
         self.setAccessibleName(self.tr("Prompts"))
         self.setToolTip(self.tr("Take a system prompt from the list, or keep this one there"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.retranslating import Retranslating
 from app.settings.chat_policy import ChatPolicy
 from app.settings.form import SettingsForm
 from app.settings.prompt_menu import PromptMenu
@@ -26,7 +27,7 @@ TYPING_MS = 400
 """A system prompt is remembered once its typing pauses."""
 
 
-class SamplingPanel(QScrollArea):
+class SamplingPanel(Retranslating, QScrollArea):
     """What holds for the open chat from the next request on: ``sampling_edited`` carries SamplingSettings,
     ``system_prompt_edited`` a text, ``policy_edited`` PolicySettings or None, ``prompt_kept`` a Preset."""
 
@@ -141,9 +142,3 @@ class SamplingPanel(QScrollArea):
         if watched is self._system and event.type() == QEvent.Type.FocusOut:
             self.flush()
         return super().eventFilter(watched, event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

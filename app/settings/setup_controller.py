@@ -81,4 +81,4 @@ class SetupController(QObject):
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, EngineReady):
-            self._panel.form.set_gpus(sum(device.kind in ("gpu", "igpu") for device in event.devices))
+            self._panel.form.set_gpus(sum(device.is_gpu for device in event.devices))

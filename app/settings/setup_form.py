@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.look.retranslating import Retranslating
 from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingField
 from app.store.setup import Setup
@@ -40,7 +41,7 @@ class _Group(QWidget):
         self.column.addLayout(row)
 
 
-class SetupForm(QWidget):
+class SetupForm(Retranslating, QWidget):
     """``edited`` carries the Setup that the fields say, whenever a person changed one."""
 
     edited = Signal(object)
@@ -158,11 +159,3 @@ class SetupForm(QWidget):
         if name == "n_ctx":
             self._show_slider()
         self.edited.emit(setup)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            for field in self._fields.values():
-                field.retranslate()
-            self.retranslate()
-        super().changeEvent(event)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.link.what_if import WhatIf
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.settings.form import words
 from app.settings.preset_bar import PresetBar
@@ -31,7 +32,7 @@ from engine.api.plan import Defaults, Fit, MemoryPlan, Proposal
 from engine.plan.full_cache import reload_seconds
 
 
-class SetupPanel(QWidget):
+class SetupPanel(Retranslating, QWidget):
     """``apply_requested`` carries the Setup that a person wants in force; ``command_wanted`` asks for the setup as a
     command line, ``defaults_wanted`` for what the model of a file is set to by itself. `presets` tells of presets that
     were saved or removed."""
@@ -323,12 +324,6 @@ class SetupPanel(QWidget):
     def presets_from(self, presets: Mapping[str, Setup]) -> None:
         """A person's own presets."""
         self.presets.show_own(presets)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Nothing is asked while nobody looks; what changed since is asked when somebody does."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,10 @@ from app.store.schema import SERIAL_BITS, DamagedError
 from app.store.store import ChatStore, connect
 
 MAX_CHATS = 2**20
+MAX_UNREADABLE = 256
+"""Pages; where more are lost, or half of them, it is the disk that does not answer."""
+_COPIED = 1 << 20
+_PAGE = 4096
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError, OverflowError)
 
 log = logging.getLogger("kvasir")
@@ -35,7 +38,9 @@ def is_damage(error: sqlite3.Error) -> bool:
     """Whether an error means that the file itself makes no sense, which trying again won't heal."""
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & 0xFF if code is not None else None
-    return isinstance(error, DamagedError) or primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    is_nonsense = primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    # Parts of it that the disk can't read any more.
+    return is_nonsense or isinstance(error, DamagedError) or code == sqlite3.SQLITE_IOERR_CORRUPTFS
 
 
 def salvage(path: Path) -> Salvaged:
@@ -125,7 +130,7 @@ def readable(path: Path, copy: Path) -> Iterator[tuple[Chat, list[Turn]]]:
         for old, new in zip(_with_companions(path), _with_companions(copy), strict=True):
             new.unlink(missing_ok=True)
             if old.exists():
-                shutil.copyfile(old, new)
+                _copy(old, new)
         if not _has_tables(copy):
             _give_first_page(copy)
         if not _has_tables(copy):
@@ -136,6 +141,30 @@ def readable(path: Path, copy: Path) -> Iterator[tuple[Chat, list[Turn]]]:
     finally:
         for one in _with_companions(copy):
             one.unlink(missing_ok=True)
+
+
+def _copy(old: Path, new: Path) -> None:
+    """Copy a file, with zeros for pages that the disk can't read any more; raises OSError where those are many."""
+    with old.open("rb", buffering=0) as source, new.open("wb") as target:
+        size = os.fstat(source.fileno()).st_size
+        at = whole_from = n_unreadable = 0
+        while at < size:
+            source.seek(at)
+            try:
+                piece = source.read(_COPIED if at >= whole_from else _PAGE)
+            except OSError as error:
+                if at >= whole_from:
+                    whole_from = at + _COPIED
+                    continue
+                log.info("a page of the damaged chats at %d: %s", at, error)
+                n_unreadable += 1
+                if n_unreadable > min(MAX_UNREADABLE, size // _PAGE // 2):
+                    raise
+                piece = bytes(_PAGE)
+            if not piece:
+                break
+            target.write(piece)
+            at += len(piece)
 
 
 def _chats(connection: sqlite3.Connection) -> tuple[dict[int, Chat], set[int]]:
@@ -281,7 +310,7 @@ def _give_first_page(path: Path) -> None:
     model = path.with_name(f"{path.name}-model")
     try:
         ChatStore(model).close()
-        page = bytearray(model.read_bytes()[:4096])
+        page = bytearray(model.read_bytes()[:_PAGE])
     finally:
         for one in _with_companions(model):
             one.unlink(missing_ok=True)

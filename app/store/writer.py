@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from app.store.salvage import Salvaged, finish_salvage, is_damage, is_salvage_unfinished, salvage
 from app.store.schema import FromTheFutureError
@@ -73,7 +74,7 @@ class ChatWriter:
 
     def __init__(self, path: Path, on_problem: Callable[[StoreProblem], None]) -> None:
         self._path = path
-        self._on_problem = on_problem
+        self._hear_problem = on_problem
         self._jobs: deque[_Waiting] = deque()
         self._wakes = threading.Condition()
         self._is_closing = False
@@ -144,7 +145,7 @@ class ChatWriter:
                 self._told = None
                 self._on_problem(StoreProblem(StoreProblemKind.SAVED_AGAIN, self._path))
         if waiting.done is not None:
-            waiting.done(result)
+            _tell_outside(waiting.done, result)
         return True
 
     def _run_job(self, job: Job) -> object:
@@ -218,11 +219,22 @@ class ChatWriter:
         kind = StoreProblemKind.DISK_FULL if is_full else StoreProblemKind.NOT_WRITABLE
         self._tell(StoreProblem(kind, self._path, detail=str(error)))
 
+    def _on_problem(self, problem: StoreProblem) -> None:
+        _tell_outside(self._hear_problem, problem)
+
     def _tell(self, problem: StoreProblem) -> None:
         """Once, not at each try."""
         if self._told is not problem.kind:
             self._told = problem.kind
             self._on_problem(problem)
+
+
+def _tell_outside(hear: Callable[[Any], object], heard: object) -> None:
+    """Whoever fails to hear of something must not keep from being written what comes next."""
+    try:
+        hear(heard)
+    except Exception:
+        log.exception("what the chats' writer told was not taken")
 
 
 def _free_bytes(folder: Path) -> int:

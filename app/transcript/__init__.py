@@ -29,7 +29,7 @@ Composer(theme): the text edit is "composer", its buttons "sendButton" and "stop
     add_tool(widget)                        a control at the left under the text
     send_requested(str), stop_requested(), edit_last_requested(), text_changed(str), attachments_changed()
 
-Both have retranslate() and call it themselves when the language changes.
+Both take the words of a new language by themselves.
 """
 
 from app.transcript.turns import Action, Turn, TurnState, Visibility

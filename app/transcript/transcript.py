@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolButton, QWidget
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.transcript.accessible import TranscriptInterface, transcript_interface
 from app.transcript.column import Column
@@ -38,7 +39,7 @@ SIDE_MARGIN = 24.0
 JUMP_SIDE = 34
 
 
-class Transcript(QAbstractScrollArea):
+class Transcript(Retranslating, QAbstractScrollArea):
     """See the package for the interface."""
 
     link_activated = Signal(str)
@@ -212,6 +213,7 @@ class Transcript(QAbstractScrollArea):
         self._jump.setToolTip(self.tr("Jump to the end (End)"))
         self._jump.setAccessibleName(self.tr("Jump to the end"))
         self.viewport().update()
+        self.language_changed.emit()
 
     # Also for the interaction and for screen readers
 
@@ -392,9 +394,3 @@ class Transcript(QAbstractScrollArea):
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         return self._interaction.move_focus(is_next) or super().focusNextPrevChild(is_next)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-            self.language_changed.emit()

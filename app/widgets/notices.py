@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.foreign_text import elided, visible
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.api.valid import valid_text
 
@@ -53,7 +54,7 @@ def _shown(notice: NoticeText) -> str:
     return elided(visible(notice.text), MAX_TEXT)
 
 
-class NoticeBar(QFrame):
+class NoticeBar(Retranslating, QFrame):
     """One notice."""
 
     closed = Signal()
@@ -232,10 +233,3 @@ class Notices(QWidget):
     def _on_theme_changed(self) -> None:
         for bar in self._bars:
             bar.restyle()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            for bar in self._bars:
-                bar.retranslate()
-        super().changeEvent(event)

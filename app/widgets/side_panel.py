@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDockWidget,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 
 MIN_WIDTH = 280
@@ -43,7 +44,7 @@ class PanelHeader(QWidget):
         return QSize(max(self._min_width, super().minimumSizeHint().width()), self._height)
 
 
-class SidePanel(QDockWidget):
+class SidePanel(Retranslating, QDockWidget):
     """Pages are added once and shown by name. A page's window title is the text of its tab, in every language."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -141,10 +142,4 @@ class SidePanel(QDockWidget):
         self.setAccessibleName(self.tr("Panel"))
         self._close.setToolTip(self.tr("Hide the panel (F9 shows it again)"))
         self._close.setAccessibleName(self.tr("Hide the panel"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-            self._fit_later()
+        self._fit_later()

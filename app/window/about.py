@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 import engine
 from app.look.resources import licences
+from app.look.retranslating import Retranslating
 
 
-class AboutDialog(QDialog):
+class AboutDialog(Retranslating, QDialog):
     """Does not stop the window; gone once it is closed."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -49,9 +50,3 @@ class AboutDialog(QDialog):
         self._licences.setAccessibleName(self.tr("Licences"))
         self._licences.setToolTip(self.tr("The list of all parts first, then the text of each licence"))
         self._buttons.button(QDialogButtonBox.StandardButton.Close).setText(self.tr("Close"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from app.link.status import EngineState, EngineStatus
 from app.look import i18n
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.popup import Popup
 from engine.api.installation import Installation, installation
@@ -18,7 +19,7 @@ from engine.api.messages import BACKENDS_WITHOUT_GPU, Device, EngineReady
 WIDTH = 540
 
 
-class EngineDetails(Popup):
+class EngineDetails(Retranslating, Popup):
     """``read_log`` gives the end of the engine's log; a stopped engine has a button for ``restart_requested``."""
 
     restart_requested = Signal()
@@ -161,13 +162,7 @@ class EngineDetails(Popup):
             self._grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(text, row, 1)
         engine = self._status.engine
-        has_gpu = engine is not None and any(device.kind in ("gpu", "igpu") for device in engine.devices)
+        has_gpu = engine is not None and any(device.is_gpu for device in engine.devices)
         self._advice.setVisible(engine is not None and not has_gpu)
         self._advice.setText(self._advice_text(engine) if engine is not None else "")
         self._restart.setVisible(self._status.state is EngineState.STOPPED)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

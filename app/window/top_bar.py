@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QToolButton, QWidget
 
@@ -10,6 +10,7 @@ from app.commands.actions import Actions
 from app.link.status import EngineState, EngineStatus
 from app.look import i18n
 from app.look.plain_tip import plain_tip
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models.file_names import model_name, name_of_file
 from engine.api.messages import ModelFacts
@@ -105,7 +106,7 @@ class EnginePill(QPushButton):
         painter.end()
 
 
-class TopBar(QWidget):
+class TopBar(Retranslating, QWidget):
     """Shows an EngineStatus; what a click on its buttons does is wired by the window."""
 
     def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
@@ -197,9 +198,3 @@ class TopBar(QWidget):
             place = self.tr("CPU")
         parts = (facts.quantization, i18n.bytes_text(facts.size_bytes), place)
         return " · ".join(part for part in parts if part)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)

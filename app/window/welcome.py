@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.commands.actions import Actions
 from app.link.status import EngineState, EngineStatus
 from app.look.icons import application_icon
+from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.models.first_models import FirstModels, Offer
 from engine.models.hub import reach
@@ -56,7 +57,7 @@ class Suggestion(QPushButton):
         return self._column.sizeHint()
 
 
-class Welcome(QWidget):
+class Welcome(Retranslating, QWidget):
     """``suggested`` carries a text for the composer; nothing is sent by itself. ``add_folder_wanted`` carries nothing.
 
     ``first_models`` are shown while there is no model.
@@ -163,7 +164,6 @@ class Welcome(QWidget):
         self._add.setToolTip(self.tr("List the models of another folder too; nothing in it is changed"))
         self._find.setText(self.tr("Find a model…"))
         self._find.setToolTip(self.tr("Search the model hub; what fits is known before anything is downloaded"))
-        self.first_models.retranslate()
         self._render()
 
     def _render(self) -> None:
@@ -253,12 +253,6 @@ class Welcome(QWidget):
         """Show as much as there is room for."""
         super().resizeEvent(event)
         self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the language."""
-        if event.type() == QEvent.Type.LanguageChange:
-            self.retranslate()
-        super().changeEvent(event)
 
 
 def _set_primary(button: QPushButton, *, is_primary: bool) -> None:

@@ -39,12 +39,27 @@ class Device:
     total_bytes: int
     bus_id: str | None = None
 
+    @property
+    def is_gpu(self) -> bool:
+        """Whether layers can lie there instead of in this machine's RAM; an integrated GPU counts."""
+        return self.kind in ("gpu", "igpu")
+
+    @property
+    def has_own_memory(self) -> bool:
+        """Whether its memory is beside this machine's RAM; an integrated GPU's is a part of it."""
+        return self.kind == "gpu"
+
+    @property
+    def is_ram(self) -> bool:
+        """Whether it is the processor, whose memory is this machine's RAM."""
+        return self.kind == "cpu"
+
 
 @dataclass(frozen=True)
 class DeviceMemory:
-    """Bytes that a load put on one device."""
+    """Bytes that a load puts, or has put, on one device."""
 
-    device: str
+    name: str
     weights_bytes: int
     kv_bytes: int
     recurrent_bytes: int
@@ -52,7 +67,8 @@ class DeviceMemory:
     output_bytes: int
 
     @property
-    def total_bytes(self) -> int:
+    def held_bytes(self) -> int:
+        """All of it together."""
         return self.weights_bytes + self.kv_bytes + self.recurrent_bytes + self.compute_bytes + self.output_bytes
 
 
@@ -94,7 +110,8 @@ class ModelFacts:
     """The loaded model and the context it runs in, as llama.cpp made them.
 
     ``settings`` are those it was really loaded with, every number filled in that could be; ``load_ms`` is how long that
-    took. ``kv_k_bytes`` and ``kv_v_bytes`` are as planned; what ``devices`` hold was allocated.
+    took. ``kv_k_bytes`` and ``kv_v_bytes`` are as planned; what ``devices`` hold was allocated. ``rope_stretch``: how
+    many times the trained length the positions reach.
     """
 
     path: str
@@ -121,6 +138,12 @@ class ModelFacts:
     kv_formula: KvFormula | None = None
     settings: LoadSettings = LoadSettings()
     load_ms: float | None = None
+    rope_stretch: float = 1.0
+
+    @property
+    def n_ctx_reach(self) -> int:
+        """The longest context that the positions are good for; 0 where the file doesn't say."""
+        return round(self.n_ctx_train * self.rope_stretch)
 
 
 class SpanState(StrEnum):

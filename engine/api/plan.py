@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.api.facts import DeviceMemory
 from engine.api.sentences import Said, Sentence
 from engine.api.settings import LoadSettings
 
@@ -35,28 +36,18 @@ class Refusal(Said):
 
 
 @dataclass(frozen=True)
-class DevicePlan:
-    """Bytes that one device will hold, beside what is free there now: other programs' use is counted.
+class DevicePlan(DeviceMemory):
+    """What one device will hold, beside what is free there now: other programs' use is counted.
 
     ``fits`` says whether its share of the plan is no more than ``free_bytes``.
     """
 
-    name: str
-    weights_bytes: int
-    kv_bytes: int
-    recurrent_bytes: int
-    compute_bytes: int
-    output_bytes: int
     free_bytes: int
     total_bytes: int
 
     @property
-    def planned_bytes(self) -> int:
-        return self.weights_bytes + self.kv_bytes + self.recurrent_bytes + self.compute_bytes + self.output_bytes
-
-    @property
     def fits(self) -> bool:
-        return self.planned_bytes <= self.free_bytes
+        return self.held_bytes <= self.free_bytes
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ class MemoryPlan:
 
     @property
     def total_bytes(self) -> int:
-        return sum(device.planned_bytes for device in self.devices)
+        return sum(device.held_bytes for device in self.devices)
 
     @property
     def fits(self) -> bool:

@@ -443,6 +443,10 @@ class LoadSettings:
         group=_MODEL,
     )
 
+    def n_ctx_or(self, n_ctx_train: int) -> int:
+        """The context window in tokens: what was asked for, or else the model's trained length."""
+        return n_ctx_train if self.n_ctx is None else self.n_ctx
+
 
 @dataclass(frozen=True)
 class PolicySettings:

@@ -128,8 +128,14 @@ class EngineClient:
                 return
             self._has_given_up = False
             self._recovery.note_new_try()
-            self._reader = threading.Thread(target=self._keep_running, name="engine-reader", daemon=True)
-            self._reader.start()
+            reader = threading.Thread(target=self._keep_running, name="engine-reader", daemon=True)
+            try:
+                reader.start()
+            except RuntimeError as error:
+                events = self._give_up(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))
+            else:
+                self._reader, events = reader, ()
+        self._tell(events)
 
     def send(self, command: Command) -> None:
         """Send a command; what can't reach the process is answered by EngineLost, never lost in silence."""

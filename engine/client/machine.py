@@ -12,6 +12,7 @@ from typing import Any
 from engine.api.messages import EngineReady
 from engine.api.options import EngineOptions
 from engine.api.sentences import Sentence, say
+from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole
 
 TRIALS_MAX = 2
@@ -137,11 +138,11 @@ class Machine:
             return nothing
         try:
             with self._memory_path.open("rb") as file:
-                kept: Any = json.loads(file.read(MEMORY_BYTES_MAX))
+                kept: Any = read_json(file.read(MEMORY_BYTES_MAX))
             identity = {str(key): str(value) for key, value in kept["machine"].items()}
             variants = tuple(str(name) for name in kept["excluded_cpu_variants"])
             return NativeCode(variants, kept["without_extra_bufts"] is True), identity
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             # Damaged or unreadable: the same lesson is learnt again.
             return nothing
 
@@ -165,5 +166,5 @@ class Machine:
 
 
 def _identity(ready: EngineReady) -> dict[str, str]:
-    cpu = next((device.description for device in ready.devices if device.kind == "cpu"), "")
+    cpu = next((device.description for device in ready.devices if device.is_ram), "")
     return {"processor": cpu, "llama_cpp": ready.versions.get("llama_cpp", "")}

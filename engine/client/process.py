@@ -27,7 +27,7 @@ class EngineProcess:
     """A spawned process and the pipe to it.
 
     A thread of its own writes, so that a command of any size is taken at once, also while the process is too busy to
-    read. Raises OSError if the process can't be started.
+    read. Raises OSError or RuntimeError if it can't be started.
     """
 
     def __init__(self, run: Run, options: EngineOptions, *, name: str = "kvasir-engine") -> None:
@@ -35,18 +35,21 @@ class EngineProcess:
         self._killed_at: float | None = None
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=run, args=(theirs, options), name=name, daemon=True)
-        try:
-            self._process.start()
-        except BaseException:
-            self._pipe.close()
-            raise
-        finally:
-            theirs.close()
         self._outbox: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         # Answers to what could not be sent.
         self._unsent: queue.SimpleQueue[Failed] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="engine-writer", daemon=True)
-        self._writer.start()
+        try:
+            self._process.start()
+            self._writer.start()
+        except BaseException:
+            if self._process.pid is not None:
+                self._process.kill()
+                self._process.join(deadlines.CLOSE_TIMEOUT_S)
+            self._pipe.close()
+            raise
+        finally:
+            theirs.close()
 
     def send(self, command: Command) -> None:
         """Hand over a command; one that the process does not live to read is lost, one that can't be sent fails."""

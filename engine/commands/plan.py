@@ -55,7 +55,7 @@ def plan_report(plan: MemoryPlan, allocated: Sequence[DeviceMemory] | None = Non
         "total_bytes": plan.total_bytes,
         "fits": plan.fits,
         "devices": [
-            {**dataclasses.asdict(device), "planned_bytes": device.planned_bytes, "fits": device.fits}
+            {**dataclasses.asdict(device), "planned_bytes": device.held_bytes, "fits": device.fits}
             for device in plan.devices
         ],
         "warnings": [{"code": str(warning.code), "message": warning.message} for warning in plan.warnings],

@@ -10,6 +10,8 @@ from engine.api.valid import valid_text
 
 MAX_BITS = 64
 _SHOWN = 40
+_DEEPEST = 200
+"""Levels of lists and mappings in which half a surrogate pair is looked for: no file of use has as many."""
 
 
 def read_json(text: str | bytes) -> Any:
@@ -21,7 +23,7 @@ def read_json(text: str | bytes) -> Any:
     text = valid_text(text) if isinstance(text, str) else text.decode("utf-8-sig")
     try:
         plain = json.loads(text, parse_int=_whole_number, parse_float=_number, parse_constant=str)
-        return _valid(plain) if "\\ud" in text or "\\uD" in text else plain
+        return _valid(plain, _DEEPEST) if "\\ud" in text or "\\uD" in text else plain
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
@@ -37,12 +39,14 @@ def _number(digits: str) -> float | str:
     return number if math.isfinite(number) else digits[:_SHOWN]
 
 
-def _valid(plain: Any) -> Any:
+def _valid(plain: Any, n_levels: int) -> Any:
     """The same with the escapes of half a surrogate pair made valid."""
+    if n_levels == 0:
+        raise RecursionError
     if isinstance(plain, str):
         return valid_text(plain)
     if isinstance(plain, list):
-        return list(map(_valid, plain))
+        return [_valid(value, n_levels - 1) for value in plain]
     if isinstance(plain, dict):
-        return {valid_text(key): _valid(value) for key, value in plain.items()}
+        return {valid_text(key): _valid(value, n_levels - 1) for key, value in plain.items()}
     return plain

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from engine.api.settings import CacheType
+from engine.api.settings import CacheType, LoadSettings
 from engine.models import ggml
 from engine.models.gguf import ModelInfo
 from engine.models.layers import LayerShape
@@ -21,14 +21,20 @@ _TYPES = {CacheType(kind.name): kind for kind in ggml.TYPES.values() if kind.nam
 
 @dataclasses.dataclass(frozen=True)
 class CacheShape:
-    """The settings that a cache's size depends on; `n_ctx` None is the trained length."""
+    """The settings that a cache's size depends on."""
 
-    n_ctx: int | None
+    n_ctx: int
     type_k: CacheType = CacheType.F16
     type_v: CacheType = CacheType.F16
     swa_full: bool = False
     flash_attn: bool = True
     n_ubatch: int = 512
+
+    @classmethod
+    def of(cls, info: ModelInfo, settings: LoadSettings) -> CacheShape:
+        """As a load with these settings makes it, with flash attention."""
+        n_ctx = settings.n_ctx_or(info.n_ctx_train)
+        return cls(n_ctx, settings.type_k, settings.type_v, settings.swa_full, n_ubatch=settings.n_ubatch)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,10 +89,9 @@ def layer_cells(info: ModelInfo, layer: LayerShape, shape: CacheShape) -> int:
     """Cells of one layer; 0 where it keeps no K and V."""
     if not layer.has_cells:
         return 0
-    n_ctx = info.n_ctx_train if shape.n_ctx is None else shape.n_ctx
     if layer.is_window and not shape.swa_full:
-        return n_window_cells(n_ctx, info.n_swa, shape.n_ubatch)
-    return n_cells(n_ctx)
+        return n_window_cells(shape.n_ctx, info.n_swa, shape.n_ubatch)
+    return n_cells(shape.n_ctx)
 
 
 def kv_bytes(info: ModelInfo, shape: CacheShape) -> KvBytes:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
+from engine.api.settings import LoadSettings
 from engine.models import architecture, ggml
 from engine.models.header import TensorInfo
 from engine.models.layers import LayerShape, ModelLayers, model_layers
 from engine.models.metadata import Metadata
+from engine.models.rope import DEFAULT_BASE, Rope
 from engine.models.shards import read_shards
 
 _LEARNED_POSITIONS = "position_embd.weight"
@@ -45,19 +47,6 @@ class ModelKind(StrEnum):
     EMBEDDING = "embedding"
     PROJECTOR = "projector"
     ADAPTER = "adapter"
-
-
-@dataclasses.dataclass(frozen=True)
-class Rope:
-    """Rotary positions as trained: `scaling` is "none", "linear", "yarn" or "longrope", with its factor.
-
-    `n_ctx_original` is the length before the scaling, in tokens; 0 where the file doesn't say.
-    """
-
-    base: float
-    scaling: str
-    factor: float
-    n_ctx_original: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,6 +110,14 @@ class ModelInfo:
     def window_layers(self) -> tuple[int, ...]:
         """Indices of the layers that see only the last `n_swa` tokens."""
         return tuple(index for index, layer in enumerate(self.layers) if layer.is_window)
+
+    def n_ctx_reach(self, settings: LoadSettings) -> int:
+        """The longest context that its positions are good for; 0 where the file doesn't say."""
+        return self.rope.reach(self.n_ctx_train, settings) if self.has_rope else self.n_ctx_train
+
+    @property
+    def has_rope(self) -> bool:
+        return self.positions in (Positions.ROPE, Positions.MROPE)
 
     @property
     def is_recurrent(self) -> bool:
@@ -258,14 +255,20 @@ def _positions(metadata: Metadata, tensors: Sequence[TensorInfo]) -> Positions:
 
 
 def _rope(metadata: Metadata) -> Rope:
-    factor = metadata.number(".rope.scaling.factor", 0.0) or metadata.number(".rope.scale_linear", 0.0)
+    factor = _sensible(metadata.number(".rope.scaling.factor", 0.0) or metadata.number(".rope.scale_linear", 0.0), 1.0)
     scaling = metadata.text(".rope.scaling.type", "linear")
     # llama.cpp takes a missing factor as 1, which changes nothing; longrope has factors of its own.
-    if scaling in ("linear", "yarn") and factor in (0.0, 1.0):
+    if scaling in ("linear", "yarn") and factor == 1.0:
         scaling = "none"
     return Rope(
-        base=metadata.number(".rope.freq_base", 10000.0),
+        base=_sensible(metadata.number(".rope.freq_base", 0.0), DEFAULT_BASE),
         scaling=scaling,
-        factor=factor or 1.0,
+        factor=factor,
         n_ctx_original=metadata.count(".rope.scaling.original_context_length", 0),
+        is_off=metadata.text(".rope.scaling.type") == "none",
     )
+
+
+def _sensible(number: float, default: float) -> float:
+    """A number that can be divided by; the default for 0, which stands for it, and for nonsense."""
+    return number if 1e-6 < number < 1e15 else default

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from engine.disk.foreign_json import read_json
 
 MAX_DEPTH = 10
 MAX_FOLDERS = 5_000
@@ -184,8 +185,8 @@ def _read_json(path: Path) -> Any:
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_MANIFEST_BYTES + 1)
-        return json.loads(raw) if len(raw) <= MAX_MANIFEST_BYTES else None
-    except (OSError, ValueError, RecursionError):
+        return read_json(raw) if len(raw) <= MAX_MANIFEST_BYTES else None
+    except (OSError, ValueError):
         return None
 
 

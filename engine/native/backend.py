@@ -18,6 +18,7 @@ from engine.api.sentences import say
 from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
 from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, StateBytes
 from engine.models import geometry
+from engine.models.rope import DEFAULT_BASE, Rope
 from engine.native.log import NativeLog
 from engine.native.report import read_load
 from engine.native.sampler import Sampler
@@ -103,6 +104,8 @@ class NativeModel:
             self.pointer = llama.llama_model_load_from_file(str(path).encode(), params)
         if not self.pointer:
             raise load_error(path, self.load_log)
+        # A context with yarn and a scale multiplies it in the model itself (llama_init_from_model).
+        self.n_ctx_train = int(llama.llama_model_n_ctx_train(self.pointer))
         self.vocabulary = NativeVocabulary(llama.llama_model_get_vocab(self.pointer))
 
     def metadata(self, key: str) -> str | None:
@@ -121,8 +124,16 @@ class NativeModel:
         return buffer.value.decode("utf-8", "replace")
 
     @property
-    def n_ctx_train(self) -> int:
-        return int(llama.llama_model_n_ctx_train(self.pointer))
+    def rope(self) -> Rope:
+        """Rotary positions as llama.cpp read them."""
+        keys = f"{self.metadata('general.architecture')}.rope."
+        return Rope(
+            base=float(self.metadata(keys + "freq_base") or 0.0) or DEFAULT_BASE,
+            scaling=(scaling := self.metadata(keys + "scaling.type") or "linear"),
+            factor=1 / (float(llama.llama_model_rope_freq_scale_train(self.pointer)) or 1.0),
+            n_ctx_original=int(self.metadata(keys + "scaling.original_context_length") or 0),
+            is_off=scaling == "none",
+        )
 
     @property
     def n_layer(self) -> int:
@@ -178,7 +189,7 @@ class NativeContext:
         self._model = model
         params = llama.llama_context_default_params()
         # llama.cpp rounds up what it is given, and takes no batch that is larger than what it was given.
-        n_ctx = geometry.n_cells(settings.n_ctx or model.n_ctx_train)
+        n_ctx = geometry.n_cells(settings.n_ctx_or(model.n_ctx_train))
         n_threads = settings.n_threads or physical_cores()
         n_batch = min(settings.n_batch, n_ctx)
         set_fields(

@@ -150,7 +150,7 @@ class MemoryMeter:
         return settings, notices
 
     def _fitting_layers(self, file: ModelFile, settings: LoadSettings, devices: Sequence[Device]) -> int:
-        if not any(device.kind in planning.GPU_KINDS for device in devices):
+        if not any(device.is_gpu for device in devices):
             return 0
 
         def measured(n_layers: int | GpuLayers) -> MemoryPlan:
@@ -279,35 +279,24 @@ def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) 
     Weights in RAM are mostly the file's own pages, which count as free already.
     """
     host_free = available_ram_bytes()
-    returned = {memory.device: memory for memory in given_back}
+    returned = {memory.name: memory for memory in given_back}
     result = []
     for device in planning.memory_devices(devices):
-        is_host = device.kind == "cpu"
-        free = host_free if is_host else device.free_bytes
+        free = host_free if device.is_ram else device.free_bytes
         if (memory := returned.get(device.name)) is not None:
-            free += memory.kv_bytes + memory.recurrent_bytes + memory.compute_bytes + memory.output_bytes
-            free += 0 if is_host else memory.weights_bytes
+            free += memory.held_bytes - (memory.weights_bytes if device.is_ram else 0)
         result.append(dataclasses.replace(device, free_bytes=min(free, device.total_bytes)))
     return tuple(result)
 
 
 def device_plan(device: Device, memory: DeviceMemory) -> DevicePlan:
-    return DevicePlan(
-        name=device.name,
-        weights_bytes=memory.weights_bytes,
-        kv_bytes=memory.kv_bytes,
-        recurrent_bytes=memory.recurrent_bytes,
-        compute_bytes=memory.compute_bytes,
-        output_bytes=memory.output_bytes,
-        free_bytes=device.free_bytes,
-        total_bytes=device.total_bytes,
-    )
+    return DevicePlan(**vars(memory), free_bytes=device.free_bytes, total_bytes=device.total_bytes)
 
 
 def fits_with_margin(plan: MemoryPlan) -> bool:
     """Whether every GPU keeps its margin free; RAM is not asked, since what the GPUs do not take it must."""
     return all(
-        device.planned_bytes + autofit.margin_bytes(device.total_bytes) <= device.free_bytes
+        device.held_bytes + autofit.margin_bytes(device.total_bytes) <= device.free_bytes
         for device in plan.devices
         if device.name != planning.HOST
     )

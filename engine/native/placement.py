@@ -7,8 +7,9 @@ bytes; where the two disagree by more than the rounding, llama.cpp is believed.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from engine.api.messages import Device, DeviceMemory
 from engine.api.settings import LoadSettings
@@ -17,7 +18,6 @@ from engine.models.gguf import ModelInfo
 from engine.models.header import TensorInfo
 from engine.native.report import Buffer, ContextReport, KvCache, LoadReport, RecurrentState, is_same_size
 
-GPU_KINDS = frozenset({"gpu", "igpu"})
 HOST = "CPU"
 """ggml's name of the device whose memory is this machine's RAM."""
 
@@ -40,54 +40,31 @@ class Weights:
 
 
 @dataclass
-class Usage:
-    """Bytes on one device, while they are being added up."""
+class Placement:
+    """Bytes per device; devices appear as they are named. ``kv_k`` and ``kv_v`` are over all of them."""
 
-    weights: int = 0
     kv_k: int = 0
     kv_v: int = 0
-    recurrent: int = 0
-    compute: int = 0
-    output: int = 0
+    _devices: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
+    def add(self, device: str, **n_bytes: int) -> None:
+        """More on a device; the names are those of `DeviceMemory`."""
+        self._devices[device].update(n_bytes)
 
-@dataclass
-class Placement:
-    """Bytes per device; devices appear as they are named."""
-
-    _devices: dict[str, Usage] = field(default_factory=dict)
-
-    def on(self, device: str) -> Usage:
-        return self._devices.setdefault(device, Usage())
-
-    @property
-    def kv_k(self) -> int:
-        return sum(usage.kv_k for usage in self._devices.values())
-
-    @property
-    def kv_v(self) -> int:
-        return sum(usage.kv_v for usage in self._devices.values())
+    def on(self, device: str) -> DeviceMemory:
+        """What lies on it."""
+        parts = (part.name for part in fields(DeviceMemory)[1:])
+        return DeviceMemory(device, **{part: self._devices[device][part] for part in parts})
 
 
 def memory(placement: Placement, devices: Sequence[Device]) -> tuple[tuple[Device, DeviceMemory], ...]:
     """What lies on each of these devices."""
-    return tuple((device, _device_memory(device.name, placement.on(device.name))) for device in devices)
-
-
-def _device_memory(name: str, usage: Usage) -> DeviceMemory:
-    return DeviceMemory(
-        device=name,
-        weights_bytes=usage.weights,
-        kv_bytes=usage.kv_k + usage.kv_v,
-        recurrent_bytes=usage.recurrent,
-        compute_bytes=usage.compute,
-        output_bytes=usage.output,
-    )
+    return tuple((device, placement.on(device.name)) for device in devices)
 
 
 def memory_devices(devices: Sequence[Device]) -> tuple[Device, ...]:
     """The devices that have memory of their own; accelerators such as BLAS work in the CPU's."""
-    return tuple(device for device in devices if device.kind in GPU_KINDS | {"cpu"})
+    return tuple(device for device in devices if device.is_gpu or device.is_ram)
 
 
 def place(info: ModelInfo, settings: LoadSettings, context: ContextReport, devices: Sequence[Device]) -> Placement:
@@ -102,9 +79,9 @@ def place(info: ModelInfo, settings: LoadSettings, context: ContextReport, devic
     for state in context.recurrent:
         _place_state(placement, info, state)
     for buffer in context.compute_buffers:
-        placement.on(buffer_device(buffer, devices)).compute += buffer.n_bytes
+        placement.add(buffer_device(buffer, devices), compute_bytes=buffer.n_bytes)
     for buffer in context.output_buffers:
-        placement.on(buffer_device(buffer, devices)).output += buffer.n_bytes
+        placement.add(buffer_device(buffer, devices), output_bytes=buffer.n_bytes)
     return placement
 
 
@@ -134,7 +111,7 @@ def place_weights(placement: Placement, weights: Weights, load: LoadReport) -> N
         if tensor.name == EMBEDDING and _OUTPUT not in names and (output != HOST or weights.is_embedding_repacked):
             homes.append(output)
         for home in homes:
-            placement.on(home).weights += tensor.n_bytes
+            placement.add(home, weights_bytes=tensor.n_bytes)
 
 
 def confirmed(
@@ -149,13 +126,13 @@ def confirmed(
     """
 
     def logged(buffers: Sequence[Buffer]) -> list[int]:
-        return [buffer.n_bytes for buffer in buffers if buffer_device(buffer, devices) == planned.device]
+        return [buffer.n_bytes for buffer in buffers if buffer_device(buffer, devices) == planned.name]
 
     copied = logged([buffer for buffer in load.model_buffers if not buffer.name.endswith(_MAPPED)])
     mapped = logged([buffer for buffer in load.model_buffers if buffer.name.endswith(_MAPPED)])
     n_mapped = min(sum(mapped), max(0, planned.weights_bytes - sum(copied)))
     return DeviceMemory(
-        device=planned.device,
+        name=planned.name,
         weights_bytes=_planned_or_logged(planned.weights_bytes, [*copied, n_mapped]),
         kv_bytes=_planned_or_logged(planned.kv_bytes, logged(context.kv_buffers)),
         recurrent_bytes=_planned_or_logged(planned.recurrent_bytes, logged(context.recurrent_buffers)),
@@ -171,7 +148,7 @@ def _planned_or_logged(planned: int, logged: Sequence[int]) -> int:
 def buffer_device(buffer: Buffer, devices: Sequence[Device]) -> str:
     """The device whose memory a buffer takes: host buffers of GPUs are RAM."""
     for device in devices:
-        if device.kind in GPU_KINDS and re.match(re.escape(device.name) + r"($|\[|_)", buffer.name):
+        if device.is_gpu and re.match(re.escape(device.name) + r"($|\[|_)", buffer.name):
             return device.name
     return HOST
 
@@ -192,8 +169,9 @@ def _place_cache(
     ]
     k, v = _as_logged(k, cache.k_bytes), _as_logged(v, cache.v_bytes)
     for (_, device), k_bytes, v_bytes in zip(cache.layers, k, v, strict=True):
-        placement.on(device).kv_k += k_bytes
-        placement.on(device).kv_v += v_bytes
+        placement.add(device, kv_bytes=k_bytes + v_bytes)
+    placement.kv_k += sum(k)
+    placement.kv_v += sum(v)
 
 
 def _place_state(placement: Placement, info: ModelInfo, state: RecurrentState) -> None:
@@ -202,7 +180,7 @@ def _place_state(placement: Placement, info: ModelInfo, state: RecurrentState) -
         for layer, _ in state.layers
     ]
     for (_, device), n_bytes in zip(state.layers, _as_logged(sizes, state.n_bytes), strict=True):
-        placement.on(device).recurrent += n_bytes
+        placement.add(device, recurrent_bytes=n_bytes)
 
 
 def _as_logged(per_layer: list[int], logged: int) -> list[int]:

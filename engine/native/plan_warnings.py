@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from engine.api.messages import Device, DeviceMemory, Notice
 from engine.api.plan import PlanWarning, PlanWarningCode
 from engine.api.sentences import Bytes, say
-from engine.api.settings import CacheType, FlashAttention, LoadSettings, RopeScaling
+from engine.api.settings import CacheType, FlashAttention, LoadSettings
 from engine.models.gguf import ModelInfo
 from engine.native.report import ContextReport
 
@@ -75,13 +75,8 @@ def has_fast_kernels(
 
 
 def is_beyond_trained(info: ModelInfo, settings: LoadSettings) -> bool:
-    """Whether the context is longer than the text the model was trained on, and nothing stretches its positions."""
-    is_scaled = (
-        settings.rope_scaling not in (None, RopeScaling.NONE)
-        or (settings.rope_freq_scale or 1.0) != 1.0
-        or settings.rope_freq_base is not None
-    )
-    return (settings.n_ctx or 0) > info.n_ctx_train > 0 and not is_scaled and not info.is_recurrent
+    """Whether the context is longer than the text the model was trained on, stretched as the settings say."""
+    return (settings.n_ctx or 0) > info.n_ctx_reach(settings) > 0 and not info.is_recurrent
 
 
 def _slow_types(device: Device, settings: LoadSettings) -> PlanWarning:
@@ -115,7 +110,7 @@ def _beyond_trained(info: ModelInfo) -> PlanWarning:
         PlanWarningCode.BEYOND_TRAINED_LENGTH,
         say(
             "This model was trained on texts of {0} tokens: beyond them its answers fall apart. A smaller "
-            "context window, or RoPE scaling (yarn), helps.",
+            "context window, or RoPE scaling (yarn and a frequency scale), helps.",
             info.n_ctx_train,
         ),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,11 @@ if TYPE_CHECKING:
 ROPE_TYPE_NONE = -1
 ROPE_TYPES_SHIFTABLE = (0, 2)
 """NORM and NEOX: with any other rope a K-shift is refused, skipped in silence, or not defined."""
+CHUNKED_WINDOWS = frozenset({"llama4"})
+"""Architectures whose window layers see the tokens since the last multiple of the window's size.
+
+New positions move that border: tokens behind it, whose cells may have been used again, would be seen.
+"""
 ROTATION_STEP = 64
 """A quantized K is stored rotated only if its head size is a multiple of this."""
 
@@ -36,6 +40,7 @@ def memory_traits(model: NativeModel, context: Any, settings: LoadSettings, load
         and kind is MemoryKind.ATTENTION
         and rope_type in ROPE_TYPES_SHIFTABLE
         and _can_shift_type(model, settings)
+        and not (n_swa and model.metadata("general.architecture") in CHUNKED_WINDOWS)
         # Of the two caches of a model with windows one can be empty, and a shift of no layer ends the process.
         and all(cache.layers for cache in read_context(load_log).caches),
         n_positions=_n_positions(model, rope_type, int(llama.llama_n_ctx(context)), settings),
@@ -74,4 +79,4 @@ def _n_positions(model: NativeModel, rope_type: int, n_ctx: int, settings: LoadS
     n_trained = model.n_ctx_train
     if rope_type == ROPE_TYPE_NONE and model.memory_kind_without_swa is MemoryKind.ATTENTION:
         return n_trained
-    return max(math.floor(n_trained / (settings.rope_freq_scale or 1.0)), n_ctx)
+    return max(model.rope.reach(n_trained, settings), n_ctx)

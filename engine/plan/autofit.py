@@ -67,9 +67,9 @@ def evident_defaults(info: ModelInfo, settings: LoadSettings, devices: Sequence[
     """What `choose_settings` would choose, where the header and the free memory tell it; None where it takes plans."""
     if info.n_ctx_train <= 0:
         return None
-    gpus = [device for device in devices if device.kind not in ("cpu", "accel")]
-    hosts = [device for device in devices if device.kind == "cpu"]
-    if len(gpus) > 1 or any(device.kind != "gpu" for device in gpus) or not hosts:
+    gpus = [device for device in devices if device.is_gpu]
+    hosts = [device for device in devices if device.is_ram]
+    if len(gpus) > 1 or not all(device.has_own_memory for device in gpus) or not hosts:
         return None
     home, device = (Home.GPU, gpus[0]) if gpus else (Home.CPU, hosts[0])
     n_ctx = min(SENSIBLE_N_CTX[home], info.n_ctx_train)
@@ -135,7 +135,7 @@ def _leaving_margin(measure: Measure) -> Callable[[LoadSettings], MemoryPlan | N
 
 
 def _without_margin(device: DevicePlan) -> DevicePlan:
-    if not device.planned_bytes:
+    if not device.held_bytes:
         return device
     return replace(device, free_bytes=max(0, device.free_bytes - margin_bytes(device.total_bytes)))
 
@@ -168,7 +168,7 @@ def _choice(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, *, fits: 
 def _reasons(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, home: Home, fits: bool) -> tuple[Sentence, ...]:
     if not fits:
         missing = max(
-            device.planned_bytes - device.free_bytes + margin_bytes(device.total_bytes) for device in plan.devices
+            device.held_bytes - device.free_bytes + margin_bytes(device.total_bytes) for device in plan.devices
         )
         return (
             say("Even with the shortest context {0} of memory are missing: choose a smaller file.", Bytes(missing)),

@@ -15,6 +15,8 @@ from engine.models.gguf import ModelInfo
 
 WITHOUT_FLASH_ATTENTION = frozenset({"grok"})
 """Architectures whose flash attention llama.cpp switches off, whatever is asked."""
+_WITH_STATE = frozenset({"deepseek4"})
+"""Architectures whose compressed rows give no token up, although their header tells of no recurrent layer."""
 _WITH_EQUAL_TYPES = frozenset({"deepseek4"})
 """Architectures beside MLA that llama.cpp gives one cache for K and V."""
 
@@ -40,9 +42,9 @@ def check_policy_of_model(info: ModelInfo, load: LoadSettings, policy: PolicySet
     Asked before a load, of the header; asked again of the context that was made, which may know better.
     """
     kind = MemoryKind.ATTENTION
-    if info.recurrent_layers:
+    if info.recurrent_layers or info.architecture in _WITH_STATE:
         kind = MemoryKind.RECURRENT if info.is_recurrent else MemoryKind.HYBRID
-    n_ctx = load.n_ctx or info.n_ctx_train
+    n_ctx = load.n_ctx_or(info.n_ctx_train)
     if n_ctx > 0:
         window.check_policy(checked(policy), kind, geometry.n_cells(n_ctx))
 
@@ -94,7 +96,7 @@ def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
 
 def _clamped(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
     """A batch fits the context, and a micro-batch the batch; what nobody asked for is no news."""
-    n_batch = min(settings.n_batch, geometry.n_cells(settings.n_ctx or info.n_ctx_train))
+    n_batch = min(settings.n_batch, geometry.n_cells(settings.n_ctx_or(info.n_ctx_train)))
     n_ubatch = min(settings.n_ubatch, n_batch)
     notices = []
     if n_batch != settings.n_batch != LoadSettings.n_batch:

@@ -13,8 +13,7 @@ COMPUTE_SHARE = 10
 def rough_bytes(info: ModelInfo, settings: LoadSettings) -> int:
     """Weights, K and V, and something for compute; without K and V where a type can't hold the model's heads."""
     kv = 0
-    if geometry.can_hold_heads(info, settings.type_k, settings.type_v) and (settings.n_ctx or info.n_ctx_train) > 0:
-        shape = geometry.CacheShape(settings.n_ctx, settings.type_k, settings.type_v, settings.swa_full)
-        kv = geometry.kv_bytes(info, shape).total
+    if geometry.can_hold_heads(info, settings.type_k, settings.type_v) and settings.n_ctx_or(info.n_ctx_train) > 0:
+        kv = geometry.kv_bytes(info, geometry.CacheShape.of(info, settings)).total
     together = info.size_bytes + kv + geometry.recurrent_bytes(info)
     return together + together // COMPUTE_SHARE

@@ -47,7 +47,7 @@ def find_fit(info: ModelInfo, settings: LoadSettings, measure: Measure) -> Fit:
 
 def longest_n_ctx(info: ModelInfo, settings: LoadSettings) -> int:
     """The longest context worth looking for: the trained length, stretched as the settings say."""
-    return max(CELL_STEP, int(info.n_ctx_train / (settings.rope_freq_scale or 1.0)) // CELL_STEP * CELL_STEP)
+    return max(CELL_STEP, info.n_ctx_reach(settings) // CELL_STEP * CELL_STEP)
 
 
 def largest_n_ctx(
@@ -60,7 +60,7 @@ def largest_n_ctx(
 
     def excess(n_steps: int) -> int | None:
         plan = plan_of(replace(settings, n_ctx=n_steps * CELL_STEP))
-        return None if plan is None else max(device.planned_bytes - device.free_bytes for device in plan.devices)
+        return None if plan is None else max(device.held_bytes - device.free_bytes for device in plan.devices)
 
     low, high = 1, max(1, n_most // CELL_STEP)
     above = excess(high)
@@ -97,7 +97,7 @@ def _candidates(
     plan_of: Callable[[LoadSettings], MemoryPlan | None],
 ) -> Iterator[LoadSettings]:
     """Changes from the smallest loss on: nothing, speed, a little exactness, length, more exactness."""
-    wanted = settings.n_ctx or info.n_ctx_train
+    wanted = settings.n_ctx_or(info.n_ctx_train)
     changed = settings
     for changed in _without_loss(info, settings):
         yield changed
@@ -121,9 +121,9 @@ def _candidates(
 
 def _without_loss(info: ModelInfo, settings: LoadSettings) -> Iterator[LoadSettings]:
     """Changes that cost no quality, each on top of the ones before."""
-    is_stretched = settings.rope_scaling is not None or settings.rope_freq_scale is not None
-    if settings.n_ctx is not None and settings.n_ctx > info.n_ctx_train > 0 and not is_stretched:
-        settings = replace(settings, n_ctx=info.n_ctx_train)
+    n_reach = info.n_ctx_reach(settings)
+    if settings.n_ctx is not None and settings.n_ctx > n_reach > 0:
+        settings = replace(settings, n_ctx=n_reach)
         yield settings
     if settings.swa_full and info.n_swa:
         settings = replace(settings, swa_full=False)

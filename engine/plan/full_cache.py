@@ -12,7 +12,7 @@ from engine.api.sentences import Sentence
 from engine.api.settings import CacheType, FlashAttention, LoadSettings, Policy
 
 GROWTH = 2
-"""A larger context has so many times the cells, but not more than the model was trained for."""
+"""A larger context has so many times the cells, but not more than the model's positions reach."""
 RECOMPUTE_SHARE = 2
 """The policy recompute evaluates the newer half of the window again."""
 
@@ -32,7 +32,7 @@ class Obstacle(StrEnum):
     MEMORY_KIND = "memory_kind"
     """The model's memory can't give single tokens up."""
     TRAINED_LENGTH = "trained_length"
-    """The context is as long as the texts the model was trained on."""
+    """The context is as long as the model's positions reach."""
     NO_KV = "no_kv"
     """There is nothing that a smaller type of K and V would make smaller."""
     NO_SMALLER_TYPE = "no_smaller_type"
@@ -61,15 +61,15 @@ class WayOn:
 def loads_to_plan(facts: ModelFacts) -> dict[Way, LoadSettings]:
     """The loads whose plans `ways_on` needs."""
     n_ctx = facts.n_ctx * GROWTH
-    if facts.n_ctx_train > 0 and not _is_stretched(facts.settings):
-        n_ctx = min(n_ctx, facts.n_ctx_train)
+    if facts.n_ctx_reach > 0:
+        n_ctx = min(n_ctx, facts.n_ctx_reach)
     loads = {Way.LARGER: replace(facts.settings, n_ctx=n_ctx)}
     kind = _smaller_type(facts)
     if kind is not None:
         flash = facts.settings.flash_attn
         flash = FlashAttention.AUTO if flash is FlashAttention.OFF else flash
         loads[Way.SMALLER_TYPE] = replace(facts.settings, n_ctx=n_ctx, type_k=kind, type_v=kind, flash_attn=flash)
-    if facts.n_ctx >= facts.n_ctx_train > 0 and not _is_stretched(facts.settings):
+    if facts.n_ctx >= facts.n_ctx_reach > 0:
         return {}
     return loads
 
@@ -108,7 +108,7 @@ def _load_way(
         return WayOn(way, load, obstacle=Obstacle.REFUSED, refusal=plan)
     if plan is None:
         return WayOn(way, load, n_ctx=load.n_ctx, extra_bytes=None, seconds=seconds)
-    held = sum(device.total_bytes for device in facts.devices)
+    held = sum(device.held_bytes for device in facts.devices)
     obstacle = None if plan.fits else Obstacle.DOES_NOT_FIT
     return WayOn(way, load, n_ctx=plan.n_ctx, extra_bytes=plan.total_bytes - held, seconds=seconds, obstacle=obstacle)
 
@@ -129,7 +129,3 @@ def _smaller_type(facts: ModelFacts) -> CacheType | None:
     if not all(kind.is_quantized for kind in types):
         return CacheType.Q8_0
     return CacheType.Q4_0 if CacheType.Q8_0 in types else None
-
-
-def _is_stretched(settings: LoadSettings) -> bool:
-    return settings.rope_scaling is not None or settings.rope_freq_scale is not None

@@ -18,10 +18,10 @@ BOOKKEEPING_SHARE = 16
 
 def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
     """Refuse a context whose bookkeeping alone would not fit this machine; raises EngineError(OUT_OF_MEMORY)."""
-    n_ctx = settings.n_ctx or info.n_ctx_train
+    n_ctx = settings.n_ctx_or(info.n_ctx_train)
     available = psutil.virtual_memory().available
     if n_ctx * BYTES_PER_CELL > available // BOOKKEEPING_SHARE:
-        needed = kv_bytes(info, _shape(info, settings)).total
+        needed = kv_bytes(info, CacheShape.of(info, settings)).total
         raise EngineError(
             ErrorCode.OUT_OF_MEMORY,
             say("A context window of {0} tokens needs {1} for K and V: make it smaller.", n_ctx, Bytes(needed)),
@@ -35,7 +35,7 @@ def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
     Raises EngineError(OUT_OF_MEMORY).
     """
     require_countable(info, settings)
-    shape = _shape(info, settings)
+    shape = CacheShape.of(info, settings)
     needed = kv_bytes(info, shape).total + recurrent_bytes(info)
     memory = psutil.virtual_memory()
     if settings.n_gpu_layers == 0 and needed > memory.available:
@@ -50,8 +50,3 @@ def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
             ),
             f"kv {needed} bytes, available {memory.available}, total {memory.total}",
         )
-
-
-def _shape(info: ModelInfo, settings: LoadSettings) -> CacheShape:
-    n_ctx = settings.n_ctx or info.n_ctx_train
-    return CacheShape(n_ctx, settings.type_k, settings.type_v, settings.swa_full, n_ubatch=settings.n_ubatch)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from engine.api.chat import Message, Notice, NoticeCode
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import Sentence, say
+from engine.api.valid import valid_text
 from engine.text import builtin
 from engine.text.conversation import Shape
 from engine.text.layout import Layout, lay_out
@@ -100,8 +101,7 @@ class TemplateCode:
                 chunks.append(chunk)
         except Exception as error:
             raise template_failure(f"{type(error).__name__}: {error}") from error
-        # A template can write half a surrogate pair, which has no UTF-8.
-        return "".join(chunks).encode("utf-8", errors="replace").decode()
+        return valid_text("".join(chunks))
 
     def lay_out(self, messages: Sequence[Message], look: Look = look_nowhere) -> tuple[Layout, tuple[Notice, ...]]:
         """The chat as text, and what was bent for it; raises EngineError(TEMPLATE_FAILED)."""

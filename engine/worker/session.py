@@ -358,7 +358,7 @@ class LoadWasCancelled(Exception):
 
 def has_gpu(devices: Sequence[Device]) -> bool:
     """Whether layers can lie anywhere but in this machine's RAM."""
-    return any(device.kind in ("gpu", "igpu") for device in devices)
+    return any(device.is_gpu for device in devices)
 
 
 def cpu_only_message(backends: Sequence[str]) -> Sentence:
@@ -402,4 +402,5 @@ def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
         devices=devices,
         kv_formula=kv_formula(info, loaded.shape),
         settings=settings,
+        rope_stretch=info.rope.stretch(settings) if info.has_rope else 1.0,
     )

@@ -1251,8 +1251,8 @@
         <translation>此模型要求一问一答：同一方连续的消息会合并。</translation>
     </message>
     <message>
-        <source>This model was trained on texts of {0} tokens: beyond them its answers fall apart. A smaller context window, or RoPE scaling (yarn), helps.</source>
-        <translation>此模型用 {0} 个词元的文本训练：超过后回答会崩坏。更小的上下文窗口或 RoPE 缩放 (yarn) 会有帮助。</translation>
+        <source>This model was trained on texts of {0} tokens: beyond them its answers fall apart. A smaller context window, or RoPE scaling (yarn and a frequency scale), helps.</source>
+        <translation>此模型用 {0} 个词元的文本训练：超过后回答会崩坏。更小的上下文窗口或 RoPE 缩放（yarn 加上频率缩放）会有帮助。</translation>
     </message>
     <message>
         <source>This model&apos;s cache can&apos;t be renumbered in place.</source>

@@ -69,7 +69,7 @@ def test_layers_lie_where_they_are_asked_to(
 ) -> None:
     facts = device_desk.load(tiny_model(n_layer=N_LAYER), replace(SETTINGS, n_gpu_layers=n_gpu_layers)).facts
     assert facts.n_layer_gpu == n_expected
-    on_gpu = [memory for memory in facts.devices if memory.device != "CPU"]
+    on_gpu = [memory for memory in facts.devices if memory.name != "CPU"]
     assert any(memory.kv_bytes for memory in on_gpu) == (n_expected > 0)
     assert sum(memory.kv_bytes for memory in facts.devices) == facts.kv_k_bytes + facts.kv_v_bytes
     finished = device_desk.answer("abc", FOUR)

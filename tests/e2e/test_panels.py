@@ -17,7 +17,7 @@ from app.program import Program
 from app.store.preferences import Preferences, PreferencesStore
 from app.store.setup import Setup
 from app.widgets.elided_label import ElidedLabel
-from engine.api.messages import Finished, ModelLoaded
+from engine.api.messages import ChatRestored, Finished, ModelLoaded
 from engine.api.settings import CacheType, LoadSettings, Policy, PolicySettings, SamplingSettings
 
 pytestmark = [
@@ -65,7 +65,7 @@ def text(program: Program, name: str) -> str:
 
 
 def held_bytes(program: Program) -> int:
-    return sum(device.total_bytes for device in program.session.status.facts.devices)
+    return sum(device.held_bytes for device in program.session.status.facts.devices)
 
 
 def test_the_cells_on_screen_are_those_of_the_engine_also_after_evictions(open_program, qtbot):
@@ -120,10 +120,11 @@ def test_a_reload_puts_the_chat_back_and_the_next_message_costs_only_itself(open
     program.window.findChild(QPushButton, "applyButton").click()
     # It may be read before anybody looks whether it is being read.
     qtbot.waitUntil(
-        lambda: [kind for kind in heard if kind in (ModelLoaded, Finished)] == [ModelLoaded, Finished],
+        lambda: [kind for kind in heard if kind in (ModelLoaded, ChatRestored)] == [ModelLoaded, ChatRestored],
         timeout=PATIENCE_MS,
     )
     wait_until_ready(qtbot, program)
+    assert Finished not in heard, "nothing is answered"
     assert program.cache_panel.facts.model.type_k is CacheType.Q8_0
     n_read = program.cache_panel.facts.usage.n_used
     # The last token that was sampled has a cell once something follows it.

@@ -134,7 +134,7 @@ def test_a_draft_of_millions_of_characters_costs_nobody_anything(desk: Callable[
     refused = one.heard.wait_for_answer(one.ask(draft))
     assert isinstance(refused, Failed)
     assert refused.code is ErrorCode.PROMPT_TOO_LONG
-    assert f"too long by about {counted.n_draft - 4096} tokens" in refused.message
+    assert f"too long by about {counted.n_draft - 4096:,} tokens" in refused.message
     assert one.answer("Hello").stats.n_generated == 8
     assert one.heard.of(EngineLost) == []
 

@@ -26,6 +26,7 @@ from engine.api.messages import (
     PrefillProgress,
     RestoreChat,
     SetTierBudgets,
+    TextGenerated,
     Tier,
 )
 from engine.api.settings import CacheType, FlashAttention, RopeScaling, SamplingSettings, TierSettings
@@ -291,3 +292,24 @@ def test_every_kind_of_memory(desk: Callable[..., Desk], tiny_model: Callable[..
     again = one.answer(A, chat_id="a")
     assert again.stats.n_fed < answered.stats.n_fed // 2
     assert again.text == answered.text
+
+
+def test_a_chat_is_read_into_the_context_without_an_answer(
+    desk: Callable[..., Desk], tiny_model: Callable[..., Path]
+) -> None:
+    one = desk()
+    one.load(tiny_model(), SMALL)
+    said = (Message("user", A), Message("assistant", "abc def"))
+    request_id = one.send(lambda request_id: RestoreChat(request_id, "a", said, continue_last=True, evaluate=True))
+    restored = one.heard.wait_for_answer(request_id)
+    assert isinstance(restored, ChatRestored)
+    assert restored.stats is not None
+    assert restored.stats.n_fed == restored.stats.n_prompt > 0
+    assert (restored.stats.n_generated, one.heard.of(TextGenerated)) == (0, [])
+    usage = one.heard.of(CacheChanged)[-1].usage
+    assert (usage.chat_id, usage.n_used) == ("a", restored.stats.n_prompt)
+    assert one.heard.of(PrefillProgress)[-1].n_done == restored.stats.n_prompt
+    messages = (*said, Message("user", "abc"))
+    finished = one.heard.wait_for_answer(one.send(lambda request_id: Generate(request_id, "a", messages, GREEDY)))
+    assert isinstance(finished, Finished)
+    assert finished.stats.n_reused == restored.stats.n_prompt

@@ -54,7 +54,7 @@ def check(choice: Choice, result: plan_comparison.Comparison, *, is_placed: bool
         real = result.held[device.name]
         assert device.kv_bytes + device.recurrent_bytes == real.context, device.name
         held = real.weights + real.context + real.compute
-        assert abs(device.planned_bytes - device.output_bytes - held) <= 0.01 * held or not is_placed, device.name
+        assert abs(device.held_bytes - device.output_bytes - held) <= 0.01 * held or not is_placed, device.name
     total = sum(real.weights + real.context + real.compute for real in result.held.values())
     assert abs(choice.plan.total_bytes - choice.plan.output_bytes - total) <= 0.01 * total
 
@@ -71,7 +71,7 @@ def test_real_models_on_the_cards_that_people_have(name: str, call: Call, tmp_pa
         choice: Choice = call(plan_comparison.choose, path, (gib * GIB, RAM))
         assert choice.fits
         for device in choice.plan.devices:
-            assert device.planned_bytes + margin_bytes(device.total_bytes) <= device.free_bytes
+            assert device.held_bytes + margin_bytes(device.total_bytes) <= device.free_bytes
         n_ctx = choice.settings.n_ctx or 0
         assert n_ctx >= min(SHORT_N_CTX, info.n_ctx_train)
         assert n_ctx <= min(SENSIBLE_N_CTX[choice.home], info.n_ctx_train)

@@ -54,6 +54,22 @@ CASES = {
     "nothing but whole windows": Case(
         TinySpec(arch="gemma3", n_layer=2), MemoryKind.ATTENTION, can_shift=False, settings={"swa_full": True}
     ),
+    "whole chunks": Case(
+        # Without experts in any layer; its chunks have 8,192 tokens, whatever the file says.
+        TinySpec(
+            arch="llama4",
+            n_layer=4,
+            extra=(
+                ("llama4.interleave_moe_layer_step", 0),
+                ("llama4.expert_count", 1),
+                ("llama4.expert_used_count", 1),
+                ("llama4.expert_feed_forward_length", 64),
+            ),
+        ),
+        MemoryKind.ATTENTION,
+        can_shift=False,
+        settings={"swa_full": True},
+    ),
     "recurrent": Case(TinySpec(arch="mamba"), MemoryKind.RECURRENT, can_shift=False),
     "hybrid": Case(TinySpec(arch="lfm2", n_layer=3, n_head_kv=(0, 2, 0)), MemoryKind.HYBRID, can_shift=False),
     "stretched": Case(
@@ -71,7 +87,7 @@ def test_traits(case: Case, new_context: ContextMaker):
     traits = new_context(case.spec, **case.settings).traits
     assert (traits.kind, traits.can_shift, traits.n_positions) == (case.kind, case.can_shift, case.n_positions)
     assert traits.n_cells == 256
-    assert (traits.n_swa > 0) is (case.spec.arch == "gemma3")
+    assert (traits.n_swa > 0) is (case.spec.arch in ("gemma3", "llama4"))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.can_shift])

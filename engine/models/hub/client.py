@@ -17,6 +17,7 @@ from huggingface_hub.utils import build_hf_headers, close_session, hf_raise_for_
 from engine import __version__
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
+from engine.disk.foreign_json import read_json
 from engine.models.hub.bounds import bound_answer
 from engine.models.hub.byte_stream import ByteStream, checked_stream
 from engine.models.hub.errors import hub_errors, proxy_error
@@ -78,7 +79,7 @@ class Hub:
             # Not list_models: it tries for half a minute before it says that something is wrong.
             response = _session().get(f"{self.endpoint}/api/models", params=query, headers=self._headers())
             hf_raise_for_status(response)
-            answers = response.json()
+            answers = read_json(response.content)
             if not isinstance(answers, list):
                 raise ValueError("no list of models")
             return tuple(_found(one) for one in answers[:MAX_FOUND] if isinstance(one, dict) and is_repo(one.get("id")))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import EngineError, ErrorCode, mistakes_as_errors
+from engine.disk.foreign_json import read_json
 from engine.models.hub.remote import MAX_FILE_BYTES, RemoteFile, RemoteModel
 from engine.models.hub.transfer import Progress, Transfer, TransferStopped, delete_parts, n_bytes_there
 
@@ -335,8 +336,8 @@ def _write_queue(file: Path, downloads: list[Download]) -> None:
 def _read_queue(file: Path, folder: Path) -> list[Download]:
     try:
         with file.open("rb") as stream:
-            content = json.loads(stream.read(MAX_QUEUE_BYTES))
-    except (OSError, ValueError, RecursionError):
+            content = read_json(stream.read(MAX_QUEUE_BYTES))
+    except (OSError, ValueError):
         return []
     downloads = []
     for entry in (content if isinstance(content, list) else [])[:MAX_DOWNLOADS]:

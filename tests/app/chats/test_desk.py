@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -341,6 +342,36 @@ def test_a_chat_that_another_window_deleted_for_good_is_whole_when_it_goes_on(st
     say(desk, qtbot, "three")
     texts = ["one", "two", "three", desk.engine.answer + " "]
     qtbot.waitUntil(lambda: [[one.message.text for one in chat.turns] for chat in kept(tmp_path)] == [texts])
+
+
+@pytest.mark.expected_log("could not be read")
+def test_a_file_that_can_not_be_read_costs_none_of_the_others(start_desk, tmp_path, qtbot, monkeypatch):
+    """Reading a file of anybody can fail in ways that nobody thought of."""
+    (tmp_path / "last.md").write_text("The last one.")
+    (tmp_path / "odd.md").write_text("odd")
+    read = Path.read_bytes
+
+    def read_bytes(path):
+        if path.name == "odd.md":
+            raise MemoryError
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    desk = start_desk()
+    desk.program.attaching.attach([str(tmp_path / "odd.md"), "nul\0.md", str(tmp_path / "last.md")])
+    composer = desk.program.composer
+    qtbot.waitUntil(lambda: [one.name for one in composer.attachments] == ["last.md"])
+    assert any("odd.md" in words for words in desk.notices())
+
+
+def test_files_that_are_too_large_together_are_told(start_desk, tmp_path, qtbot):
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / name).write_text("x y " * 400_000)
+    desk = start_desk()
+    desk.program.attaching.attach([str(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt")])
+    qtbot.waitUntil(lambda: desk.notices() != [])
+    assert [one.name for one in desk.program.composer.attachments] == ["a.txt", "b.txt"]
+    assert "“c.txt” is too large" in desk.notices()[0]
 
 
 def test_a_file_goes_with_the_message(start_desk, qtbot, tmp_path):

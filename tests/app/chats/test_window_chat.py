@@ -140,7 +140,7 @@ def test_a_message_that_alone_is_too_long_returns_to_the_composer(start_desk, qt
     settle()
     assert desk.say() == []
     assert desk.program.composer.text() == "far too many words\n\nsince then"
-    assert desk.notices() == [sentence]
+    assert desk.notices() == [str(sentence)]
 
 
 def test_regenerating_replaces_the_last_answer(start_desk, qtbot):

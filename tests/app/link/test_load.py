@@ -48,7 +48,7 @@ from tests.app.fake_engine import READY, model_facts
 
 BEFORE, AFTER, CHOSEN = (LoadSettings(n_ctx=n_ctx) for n_ctx in (512, 1024, 2048))
 HEADER = cast("ModelInfo", object())
-NO_MODEL = EngineError(ErrorCode.MODEL_EMPTY, say("It is empty."))
+NO_MODEL = EngineError(ErrorCode.MODEL_EMPTY, say(say("It is empty.")))
 
 
 def opened(number: int, path: str = "/a.gguf") -> Wanted:
@@ -68,11 +68,11 @@ def loaded(request_id: int) -> ModelLoaded:
 
 
 def failed(request_id: int) -> Failed:
-    return Failed(request_id, ErrorCode.OUT_OF_MEMORY, say("Too much."))
+    return Failed(request_id, ErrorCode.OUT_OF_MEMORY, say(say("Too much.")))
 
 
 def lost(*request_ids: int, reload_id: int | None = None, outcome: LossOutcome = LossOutcome.RESTARTED) -> EngineLost:
-    return EngineLost(-11, outcome, ErrorCode.ENGINE_CRASHED, "It crashed.", "", request_ids, reload_id)
+    return EngineLost(-11, outcome, ErrorCode.ENGINE_CRASHED, say("It crashed."), "", request_ids, reload_id)
 
 
 GAVE_UP = LossOutcome.GAVE_UP

@@ -161,6 +161,21 @@ def test_what_is_loaded_stays_until_it_is_known_what_follows_and_comes_back(tigh
     assert len(loads(tight)) == 1, "it was given up"
 
 
+def test_what_is_to_be_replaced_answers_nobody_while_the_next_one_is_on_its_way(tight: ModelRoom, qtbot: QtBot) -> None:
+    tight.session.start()
+    first, second = str(tight.write("first.gguf")), str(tight.write("second.gguf"))
+    tight.loader.open(first)
+    qtbot.waitUntil(lambda: tight.session.status.can_answer)
+    tight.planner.answers_by_hand = True
+    tight.loader.open(second)
+    qtbot.waitUntil(lambda: tight.session.status.model_path == second)
+    paths: list[str | None] = []
+    tight.session.status_changed.connect(lambda status: paths.append(status.model_path))
+    tight.planner.answer_all()
+    qtbot.waitUntil(lambda: tight.session.status.can_answer)
+    assert set(paths) == {second}, "what waits for it would be sent to the one before"
+
+
 def test_a_model_that_is_given_up_while_its_settings_are_chosen_stays_away(tight: ModelRoom, qtbot: QtBot) -> None:
     tight.session.start()
     first, second = str(tight.write("first.gguf")), str(tight.write("second.gguf"))

@@ -31,7 +31,7 @@ from engine.api.settings import (
 )
 from engine.cache import window
 from engine.cache.memory import MemoryKind
-from engine.client import recovery
+from engine.client import machine, recovery
 from engine.disk.errors import disk_error
 from engine.models.file_formats import refuse_other_formats
 from engine.models.gguf import ModelInfo, read_model_info
@@ -90,17 +90,15 @@ def said_by(call: Callable[[], object]) -> Sentence:
     return raised.value.sentence
 
 
-def ready(variant: str = "haswell", variants: tuple[str, ...] = ("haswell",)) -> EngineReady:
-    cpu = Device("CPU", "P", "cpu", "CPU", 1, 1)
-    return EngineReady({"llama_cpp": "1"}, ("CPU",), (cpu,), variant, variants)
+def ready() -> EngineReady:
+    return EngineReady({"llama_cpp": "1"}, ("CPU",), (Device("CPU", "P", "cpu", "CPU", 1, 1),), "", ())
 
 
 @pytest.mark.parametrize("variants", [("haswell",), ("haswell", "sse42")])
 def test_other_processor_code_is_named_in_chinese(chinese: None, variants: tuple[str, ...]) -> None:
-    memory = recovery.Recovery()
-    memory.note_ready(ready(variants=variants))
-    memory.after_death(-11, LoadStage.WARM_UP)
-    sentence = memory.note_loaded()
+    known = machine.Machine()
+    assert known.try_other_code(known.code, -11, variants[0], variants)
+    sentence = known.note_loaded(known.code, ready())
     assert sentence is not None
     require_chinese(sentence)
     assert ("sse42" in in_words(sentence)) == ("sse42" in variants)
@@ -272,6 +270,9 @@ def test_text_that_could_not_be_translated_is_no_error() -> None:
         ('say("One {0} {2}.", 1, 2)', "places"),
         ('say("One {0}.", *rest)', "written out"),
         ("map(say, texts)", "called"),
+        ("sentences.say(text)", "written out"),
+        ('Sentence("One.")', "say"),
+        ('Sentence(f"{x}")', "say"),
     ],
 )
 def test_a_sentence_that_can_not_be_collected_is_told(code: str, problem: str) -> None:

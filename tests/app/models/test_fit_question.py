@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,10 +12,13 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.link.file_check import surely_fits
+from app.models.first_run import free_memory
 from app.models.fit_question import FitQuestion
 from app.store.setup import Setup
+from engine.api.facts import Device
 from engine.api.messages import LoadModel
 from engine.api.settings import GpuLayers, LoadSettings
+from tests.app.fake_engine import READY
 from tests.app.models.conftest import MakeRoom, ModelRoom
 from tests.app.models.fake_planner import choice_of
 
@@ -130,3 +134,22 @@ def test_a_guess_is_only_taken_where_it_is_safe(guarded: ModelRoom, monkeypatch,
     assert is_sure(path, ASKED)
     assert not is_sure(path, LoadSettings(n_ctx=2**31 - 1)), "a context beyond all memory"
     assert is_sure(path, LoadSettings(n_gpu_layers=GpuLayers.ALL)), "there is no GPU to overfill"
+
+
+@pytest.mark.parametrize(("kind", "is_sure"), [("gpu", True), ("igpu", False), ("accel", False)])
+def test_memory_counts_once_where_a_gpu_shares_the_processors(
+    guarded: ModelRoom, monkeypatch, kind: str, is_sure: bool
+) -> None:
+    path = guarded.write("small.gguf")
+    set_free(monkeypatch, 0)
+    device = Device("GPU0", "A device", kind, "Vulkan", 1 << 36, 1 << 36)
+    status = SimpleNamespace(engine=replace(READY, devices=(device,)), facts=None, replaced=None)
+    assert surely_fits(path, LoadSettings(n_gpu_layers=GpuLayers.AUTO), status) is is_sure
+    set_free(monkeypatch, 1 << 36)
+    asked = LoadSettings(n_gpu_layers=GpuLayers.ALL)
+    assert surely_fits(path, asked, status) is (kind == "accel"), "whether all layers fit it takes a plan to know"
+
+
+def test_a_first_model_is_suggested_for_an_integrated_gpu_too() -> None:
+    devices = (Device("CPU", "", "cpu", "CPU", 1, 1), Device("GPU0", "", "igpu", "Vulkan", 1 << 30, 1 << 31))
+    assert free_memory(replace(READY, devices=devices))[0] == 1 << 30

@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals close a window on Unix")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOO_LONG_S = 60
 
 WINDOW = """
@@ -22,7 +22,7 @@ import contextlib, os, sys, threading, time
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QWidget
-from app import terminal
+from app.process import terminal
 from app.process.leaving import leave
 from app.process.signals import closing_on_signals
 

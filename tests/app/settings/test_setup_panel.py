@@ -31,7 +31,7 @@ FACTS = replace(model_facts(PATH), devices=(DeviceMemory("CPU", WEIGHTS, 128 * M
 def made(qtbot, qapp):
     QLocale.setDefault(QLocale("en_US"))
     planner = FakePlanner()
-    panel = SetupPanel(Theme(qapp), WhatIf(PlanService(planner), pause_ms=0, slow_ms=0), str)
+    panel = SetupPanel(Theme(qapp), WhatIf(PlanService(planner), pause_ms=0, slow_ms=0))
     qtbot.addWidget(panel)
     panel.resize(320, 900)
     panel.show_model(PATH, Setup())

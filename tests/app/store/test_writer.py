@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import random
 import signal
@@ -14,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from app.store.records import Changes, Chat, Preset
-from app.store.salvage import salvage
+from app.store.salvage import is_damage, salvage
 from app.store.schema import SERIAL_BITS
 from app.store.store import ChatStore
 from app.store.writer import ChatWriter, StoreProblemKind
@@ -140,6 +142,22 @@ def test_a_change_that_makes_no_sense_is_told_and_does_not_stop_the_others(tmp_p
     assert writer.close()
 
 
+@pytest.mark.expected_log("was not taken|left out")
+def test_whoever_fails_to_hear_of_a_change_does_not_stop_those_after_it(tmp_path):
+    def fail(_heard):
+        raise RuntimeError("nobody is there to hear")
+
+    writer = ChatWriter(tmp_path / "chats.db", fail)
+    writer.do(lambda store: store.save(Chat("a", "T")), fail)
+    # What is told of this one isn't heard either.
+    writer.do(lambda _store: 1 / 0)
+    do_and_wait(writer, lambda store: store.save(Chat("b", "T")))
+    assert writer.close()
+    store = ChatStore(tmp_path / "chats.db")
+    assert set(store.ids()) == {"a", "b"}
+    store.close()
+
+
 def test_a_full_disk_is_told_once_and_everything_is_written_when_there_is_room(tmp_path, monkeypatch):
     monkeypatch.setattr("app.store.writer.RETRY_SECONDS", 0.02)
     listener = Listener()
@@ -231,6 +249,48 @@ def test_a_destroyed_beginning_costs_nothing(tmp_path):
     assert [hit.chat.title for hit in store.search('"message 12 5"')] == ["Title 12"]
     assert store.load("c7") is None
     store.close()
+
+
+class LostPages(io.FileIO):
+    """A file on a disk that has grown old."""
+
+    lost: tuple[int, ...] = ()
+
+    def read(self, size=-1):
+        pages = range(self.tell() // PAGE, (self.tell() + size - 1) // PAGE + 1)
+        if any(page in pages for page in self.lost):
+            raise OSError(errno.EIO, "Input/output error")
+        return super().read(size)
+
+
+class OldDisk(type(Path())):
+    def open(self, mode="r", buffering=-1):
+        return LostPages(self, mode) if self.name == "chats.db" else super().open(mode, buffering)
+
+
+@pytest.mark.parametrize(("lost", "n_at_most"), [((30, 31, 50), 60), ((0,), 0), ((3, 5), 80)])
+def test_what_the_disk_can_not_read_any_more_costs_only_what_was_there(tmp_path, monkeypatch, lost, n_at_most):
+    filled(tmp_path / "chats.db")
+    monkeypatch.setattr(LostPages, "lost", lost)
+    found = salvage(OldDisk(tmp_path / "chats.db"))
+    assert counted(tmp_path / "chats.db") == (found.n_chats, found.n_messages)
+    assert found.n_messages >= 59 * 20 - n_at_most
+
+
+def test_a_disk_that_does_not_answer_is_no_reason_to_begin_anew(tmp_path, monkeypatch):
+    path = tmp_path / "chats.db"
+    filled(path)
+    monkeypatch.setattr(LostPages, "lost", range(1000))
+    with pytest.raises(OSError, match="Input/output"):
+        salvage(OldDisk(path))
+    assert counted(path) == (59, 59 * 20)
+
+
+@pytest.mark.parametrize(("code", "is_file"), [("CORRUPTFS", True), ("WRITE", False), ("FSYNC", False)])
+def test_a_disk_that_can_not_read_what_it_has_is_damage_and_one_that_can_not_write_is_not(code, is_file):
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_IOERR_{code}")
+    assert is_damage(error) == is_file
 
 
 def readable_alone(path: Path) -> int:

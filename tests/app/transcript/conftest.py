@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.composer.composer import Composer
 from app.look.theme import Mode, Theme
 from app.transcript import Turn
 from app.transcript.transcript import Transcript
@@ -35,14 +34,3 @@ def show(qtbot, theme: Theme) -> Callable[..., Transcript]:
         return transcript
 
     return make
-
-
-@pytest.fixture
-def composer(qtbot, theme: Theme) -> Composer:
-    """A composer on the screen with the keyboard in it."""
-    composer = Composer(theme)
-    qtbot.addWidget(composer)
-    composer.resize(800, 600)
-    composer.show()
-    composer.focus()
-    return composer

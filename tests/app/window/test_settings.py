@@ -21,6 +21,7 @@ from engine.api.messages import (
     LoadStage,
     ModelLoaded,
 )
+from engine.api.sentences import say
 from engine.api.settings import CacheType, LoadSettings, Policy, PolicySettings
 from tests.app.fake_engine import model_facts
 from tests.app.window.settings_hand import apply, apply_load, change, loads
@@ -110,7 +111,7 @@ def fail_load(desk, sentence: str, *, began: bool = True) -> None:
     request_id = desk.engine.last(LoadModel).request_id
     if began:
         desk.engine.post(LoadProgress(request_id, LoadStage.READING, 0.0))
-    desk.engine.post(Failed(request_id, ErrorCode.OUT_OF_MEMORY, sentence))
+    desk.engine.post(Failed(request_id, ErrorCode.OUT_OF_MEMORY, say(sentence)))
 
 
 def test_a_reload_that_fails_brings_back_what_was_in_force(slow_desk, qtbot):
@@ -240,3 +241,37 @@ def test_everything_that_works_in_the_background_ends_with_the_window(desk, plan
     desk.program.window.close()
     desk.program.close()
     assert planners[0].is_closed
+
+
+def test_a_message_that_waits_for_a_reload_is_sent_by_the_policy_that_came_with_it(slow_desk, qtbot):
+    desk = slow_desk
+    change(desk, n_ctx=2048, policy=Policy.WINDOW)
+    apply_load(desk, qtbot)
+    desk.send("And now?")
+    finish_load(desk)
+    qtbot.waitUntil(lambda: desk.program.chat.conversation.last is not None)
+    assert desk.engine.request.policy.policy is Policy.WINDOW
+
+
+def test_a_message_that_waits_for_another_model_is_sent_without_the_tokens_of_the_one_before(slow_desk, qtbot):
+    desk = slow_desk
+    talk(desk, qtbot)
+    desk.program.loader.open("/models/other.gguf")
+    qtbot.waitUntil(lambda: desk.engine.last(LoadModel).path == "/models/other.gguf")
+    first = desk.engine.request
+    desk.send("And now?")
+    finish_load(desk)
+    qtbot.waitUntil(lambda: desk.engine.request is not first)
+    assert [message.token_ids for message in desk.engine.request.messages] == [None] * 3
+
+
+def test_a_message_that_waits_for_a_load_that_fails_waits_for_what_is_brought_back(slow_desk, qtbot):
+    desk = slow_desk
+    change(desk, n_ctx=2048)
+    apply_load(desk, qtbot)
+    desk.send("And now?")
+    fail_load(desk, "That is too much.")
+    qtbot.waitUntil(lambda: len(loads(desk)) == 3)
+    finish_load(desk)
+    qtbot.waitUntil(lambda: desk.program.chat.conversation.last is not None)
+    assert desk.engine.request.messages[-1].text == "And now?"

@@ -10,8 +10,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QProgressBar, QScrollArea, QWidget
 
 from app.store.preferences import Preferences, PreferencesStore
-from engine.api.messages import CacheChanged, Notice, NoticeCode, PrefillProgress
-from engine.api.sentences import say
+from engine.api.messages import CacheChanged, LoadModel, Notice, NoticeCode, PrefillProgress
 from tests.app.fake_engine import usage
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -82,8 +81,8 @@ def test_in_a_low_window_suggestions_give_way(start_desk, height, is_shown):
 
 def test_a_notice_of_the_engine_is_shown(start_desk, qtbot):
     desk = start_desk()
-    desk.engine.post(Notice(NoticeCode.CPU_FALLBACK, say("Kvasir now uses other code."), "detail"))
-    desk.engine.post(Notice(NoticeCode.CPU_ONLY, say("No news at each start.")))
+    desk.engine.post(Notice(NoticeCode.CPU_FALLBACK, "Kvasir now uses other code.", "detail"))
+    desk.engine.post(Notice(NoticeCode.CPU_ONLY, "No news at each start."))
     qtbot.waitUntil(lambda: desk.notices() != [])
     settle()
     assert desk.notices() == ["Kvasir now uses other code."]
@@ -182,6 +181,15 @@ def test_played_from_the_command_line(start_desk, qtbot, tmp_path):
     assert [text for role, text in desk.say() if role == "user"] == ["One", "Two"]
     image = QImage(str(picture))
     assert image.width() >= 1000
+
+
+def test_a_picture_is_not_waited_for_where_the_load_ends_the_engine(start_desk, qtbot, tmp_path, capsys):
+    desk = start_desk(screenshot=tmp_path / "picture.png", loads_by_hand=True, is_loaded=False)
+    qtbot.waitUntil(lambda: any(isinstance(one, LoadModel) for one in desk.engine.sent))
+    desk.engine.die(desk.engine.last(LoadModel).request_id)
+    qtbot.waitUntil(lambda: not desk.program.window.isVisible())
+    assert desk.program.exit_code == 1
+    assert "crashed" in capsys.readouterr().err
 
 
 def test_a_panel_that_is_taken_out_leaves_its_place_and_goes_back(start_desk):

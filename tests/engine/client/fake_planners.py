@@ -14,6 +14,7 @@ from engine.api.errors import ErrorCode
 from engine.api.messages import Device, EngineReady, Failed, MemoryPlanned, PlanQuestion
 from engine.api.options import EngineOptions
 from engine.api.plan import MemoryPlan
+from engine.api.sentences import Sentence
 
 DIE, CRASH = "die", "crash"
 """The paths of questions that end the process from outside, and from inside."""
@@ -64,7 +65,7 @@ def run_telling_code(pipe: Connection, options: EngineOptions, idle_s: float) ->
     with contextlib.suppress(EOFError, OSError):
         while pipe.poll(idle_s):
             pipe.recv()
-            pipe.send(Failed(None, ErrorCode.SETTING_INVALID, code_text(options)))
+            pipe.send(Failed(None, ErrorCode.SETTING_INVALID, Sentence(code_text(options))))
 
 
 def run_on_fast_machine(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
@@ -75,7 +76,7 @@ def run_on_fast_machine(pipe: Connection, options: EngineOptions, idle_s: float)
             pipe.send(replace(READY, cpu_variant="plain" if options.excluded_cpu_variants else "fast"))
             if not options.excluded_cpu_variants or question.path == CRASH:
                 os.kill(os.getpid(), signal.SIGSEGV)
-            pipe.send(Failed(None, ErrorCode.SETTING_INVALID, code_text(options)))
+            pipe.send(Failed(None, ErrorCode.SETTING_INVALID, Sentence(code_text(options))))
 
 
 def code_text(options: EngineOptions) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import random
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -48,6 +49,33 @@ def test_a_request_is_answered_and_close_leaves_no_process(desk: Callable[..., D
     one.client.close()
     one.client.close()
     assert not psutil.pid_exists(pid)
+
+
+@pytest.mark.parametrize("name", ["engine-reader", "engine-writer"])
+def test_a_thread_that_can_not_be_started_is_told_and_the_next_try_works(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    before = set(psutil.Process().children())
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == name:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    one = desk(start=False)
+    load = one.load()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        one.client.start()
+        lost = one.heard.wait(EngineLost)
+    assert (lost.outcome, lost.code, lost.request_ids) == (LossOutcome.GAVE_UP, ErrorCode.ENGINE_START_FAILED, (load,))
+    assert "new thread" in lost.log_tail
+    left = [child for child in set(psutil.Process().children()) - before if "spawn_main" in " ".join(child.cmdline())]
+    assert left == []
+    one.client.start()
+    one.load()
+    assert one.heard.wait_for_answer(one.ask("hello")) == one.heard.of(Finished)[-1]
 
 
 @pytest.mark.parametrize(("name", "words"), [("kill", "memory"), ("segv", "SIGSEGV"), ("abort", "SIGABRT"), ("3", "3")])

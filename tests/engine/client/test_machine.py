@@ -87,7 +87,7 @@ def test_what_worked_is_kept_for_the_next_start_only_once_it_worked(tmp_path: Pa
     assert not path.exists()
     sentence = machine.note_loaded(machine.code, ready())
     assert sentence is not None
-    assert "“plain” instead of “fast”" in sentence
+    assert "“plain” instead of “fast”" in str(sentence)
     assert machine.note_loaded(machine.code, ready()) is None
     assert Machine(path).code == WITHOUT_FAST
     assert [one.name for one in path.parent.iterdir()] == ["machine.json"]
@@ -126,6 +126,13 @@ def test_a_damaged_memory_is_as_none(tmp_path: Path, text: str) -> None:
     path = tmp_path / "machine.json"
     path.write_text(text, "utf-8")
     assert Machine(path).code == NativeCode()
+
+
+def test_a_number_without_an_end_costs_only_itself(tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    learnt(path)
+    path.write_text(path.read_text("utf-8").replace("{", '{"n": ' + "9" * 5000 + ",", 1), "utf-8")
+    assert Machine(path).code.excluded_variants == ("fast",)
 
 
 def test_a_memory_that_can_not_be_written_is_no_error(tmp_path: Path) -> None:

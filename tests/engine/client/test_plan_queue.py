@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from engine.api.errors import ErrorCode
 from engine.api.messages import Failed, FindFit, PlanAnswer, PlanMemory, Superseded
+from engine.api.sentences import Sentence
 from engine.client.plan_queue import PlanQueue
 
 ASKERS = st.sampled_from(["what-if", "what-if fit", "library"])
@@ -38,7 +39,7 @@ class Line:
 
 def said(number: int) -> Failed:
     """An answer that tells what it answers."""
-    return Failed(None, ErrorCode.SETTING_INVALID, str(number))
+    return Failed(None, ErrorCode.SETTING_INVALID, Sentence(str(number)))
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_a_start_that_hangs_is_tried_once_without_the_gpu_until_the_person_tries
     recovery = Recovery()
     assert recovery.after_death(-9, None, is_late=True).retry
     assert recovery.machine.code.without_gpu
-    assert "graphics driver" in (recovery.note_ready(ready()) or "")
+    assert "graphics driver" in str(recovery.note_ready(ready()))
     assert recovery.note_ready(ready()) is None
     recovery.note_success()
     assert recovery.machine.code.without_gpu

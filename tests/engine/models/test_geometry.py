@@ -87,7 +87,7 @@ class TestKnownNumbers:
             (2048, Q4_1, Q5_0, 14.77),
             (2000, F16, F16, 45.00),
             (300, F16, F16, 11.25),
-            (None, F16, F16, 180.00),
+            (8192, F16, F16, 180.00),
         ],
     )
     def test_smollm2(self, n_ctx, type_k, type_v, mib):

@@ -150,6 +150,8 @@ def test_ollamas_models_go_by_their_manifests(tmp_path: Path) -> None:
     write_ollama(root, "registry.ollama.ai/library/llama3/same", model_bytes())
     for name, text in {"list": "[]", "broken": "{", "layers": '{"layers": 7}', "nul": "\0"}.items():
         (root / "manifests" / name).write_text(text)
+    manifest = root / "manifests/registry.ollama.ai/library/llama3/8b"
+    manifest.write_text(manifest.read_text().replace("2", "2" * 5000, 1))
     (root / "manifests" / "escape").write_text(
         json.dumps({"layers": [{"mediaType": "application/vnd.ollama.image.model", "digest": "sha256:../../x"}]})
     )

@@ -50,7 +50,7 @@ class Machine:
         return self._plan(settings, settings.n_gpu_layers)
 
     def _gpu_fits(self, plan: MemoryPlan) -> bool:
-        return all(one.planned_bytes + margin_bytes(one.total_bytes) <= one.free_bytes for one in plan.devices[1:])
+        return all(one.held_bytes + margin_bytes(one.total_bytes) <= one.free_bytes for one in plan.devices[1:])
 
     def _plan(self, settings: LoadSettings, n_gpu: int) -> MemoryPlan:
         n_ctx = settings.n_ctx or self.info.n_ctx_train
@@ -165,14 +165,12 @@ def test_a_choice_fits_with_its_margin_and_one_more_layer_does_not(info: ModelIn
     assert plan == choice.plan
     if not choice.fits:
         assert not all(
-            one.planned_bytes + margin_bytes(one.total_bytes) <= one.free_bytes
-            for one in plan.devices
-            if one.planned_bytes
+            one.held_bytes + margin_bytes(one.total_bytes) <= one.free_bytes for one in plan.devices if one.held_bytes
         )
         return
     for device in plan.devices:
-        if device.planned_bytes:
-            assert device.planned_bytes + margin_bytes(device.total_bytes) <= device.free_bytes
+        if device.held_bytes:
+            assert device.held_bytes + margin_bytes(device.total_bytes) <= device.free_bytes
     if vram and plan.n_gpu_layers <= N_LAYER:
         short = replace(
             choice.settings, n_ctx=autofit.SHORT_N_CTX, type_k=CacheType.Q8_0, type_v=CacheType.Q8_0,
@@ -180,4 +178,4 @@ def test_a_choice_fits_with_its_margin_and_one_more_layer_does_not(info: ModelIn
         )  # fmt: skip
         gpu = machine.measure(short).devices[1]
         is_short = (choice.settings.n_ctx or 0) < autofit.SHORT_N_CTX
-        assert is_short or gpu.planned_bytes + margin_bytes(gpu.total_bytes) > gpu.free_bytes
+        assert is_short or gpu.held_bytes + margin_bytes(gpu.total_bytes) > gpu.free_bytes

@@ -74,7 +74,7 @@ def test_the_trained_length_is_the_end_unless_positions_are_stretched() -> None:
     facts = replace(FACTS, n_ctx=8192)
     assert loads_to_plan(facts) == {}
     assert by_way(facts)[Way.LARGER].obstacle is Obstacle.TRAINED_LENGTH
-    stretched = replace(facts, settings=LoadSettings(n_ctx=8192, rope_freq_scale=0.5))
+    stretched = replace(facts, settings=LoadSettings(n_ctx=8192, rope_freq_scale=0.5), rope_stretch=2.0)
     assert loads_to_plan(stretched)[Way.LARGER].n_ctx == 16384
 
 

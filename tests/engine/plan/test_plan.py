@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Device, DeviceMemory
 from engine.api.plan import DevicePlan, MemoryPlan, PlanWarningCode
-from engine.api.settings import N_CTX_MAX, CacheType, FlashAttention, LoadSettings, RopeScaling
+from engine.api.settings import (
+    N_CTX_MAX,
+    CacheType,
+    FlashAttention,
+    LoadSettings,
+    Policy,
+    PolicySettings,
+    RopeScaling,
+)
 from engine.models import ggml
 from engine.models.geometry import n_cells
 from engine.models.gguf import ModelInfo, read_model_info
@@ -21,7 +29,7 @@ from engine.models.header import TensorInfo
 from engine.native import plan_warnings
 from engine.native.placement import Placement, Weights, buffer_device, confirmed, memory, place, place_weights
 from engine.native.report import Buffer, ContextReport, KvCache, LoadReport
-from engine.plan.check import check_load
+from engine.plan.check import check_load, check_policy_of_model
 
 MIB = 1 << 20
 Q8_0, Q4_0, F16, BF16 = CacheType.Q8_0, CacheType.Q4_0, CacheType.F16, CacheType.BF16
@@ -98,6 +106,16 @@ def test_checked_settings_are_right_as_they_are(n_ctx: int, n_batch: int, n_ubat
 @pytest.fixture(scope="module")
 def info(infos: Callable[..., ModelInfo]) -> ModelInfo:
     return infos()
+
+
+@pytest.mark.parametrize("fields", [{"arch": "mamba"}, {"arch": "lfm2", "n_layer": 3, "n_head_kv": (0, 2, 0)}, {}])
+def test_a_state_gives_no_single_token_up(fields: dict, infos: Callable[..., ModelInfo]) -> None:
+    # No tiny model of the last kind can be written: its header tells of no recurrent layer.
+    info = infos(**fields) if fields else replace(infos(), architecture="deepseek4")
+    with pytest.raises(EngineError) as caught:
+        check_policy_of_model(info, LoadSettings(), PolicySettings(policy=Policy.SINKS))
+    assert caught.value.code is ErrorCode.SETTING_INVALID
+    check_policy_of_model(info, LoadSettings(), PolicySettings(policy=Policy.STOP))
 
 
 # --- warnings ---
@@ -180,7 +198,7 @@ def test_a_context_beyond_the_trained_length_is_told_unless_rope_is_scaled(infos
     assert warned(info, replace(beyond, n_ctx=512)) == set()
     assert warned(info, beyond) == {PlanWarningCode.BEYOND_TRAINED_LENGTH}
     assert warned(info, replace(beyond, rope_scaling=RopeScaling.NONE)) == {PlanWarningCode.BEYOND_TRAINED_LENGTH}
-    assert warned(info, replace(beyond, rope_scaling=RopeScaling.YARN)) == set()
+    assert warned(info, replace(beyond, rope_scaling=RopeScaling.YARN)) == {PlanWarningCode.BEYOND_TRAINED_LENGTH}
     assert warned(info, replace(beyond, rope_freq_scale=0.5)) == set()
     assert warned(infos(arch="mamba", n_ctx_train=512), beyond) == set()
 

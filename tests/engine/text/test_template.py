@@ -45,6 +45,13 @@ def test_templates_have_what_they_were_written_for(source: str, text: str) -> No
     assert render(source) == text
 
 
+@pytest.mark.parametrize(
+    ("written", "text"), [("\\ud835", "a\ufffdb"), ("\\ud835\\udc00", "a\U0001d400b"), ("\\udc00", "a\ufffdb")]
+)
+def test_half_a_character_that_a_template_writes_is_made_valid(written: str, text: str) -> None:
+    assert render("a{{ '" + written + "' }}b") == text
+
+
 def test_the_date_is_todays() -> None:
     before = datetime.now().astimezone()
     shown = render("{{ strftime_now('%Y-%m-%d') }}")

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from engine.api.chat import Notice, Prompt
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import SpanState
 from engine.api.messages import CacheChanged, ChatRestored, Event, Message, PrefillProgress, RestoreChat
@@ -32,12 +33,14 @@ class Loaded:
         self.context.synchronize = lambda: None  # type: ignore[attr-defined]
         self.manager = CacheManager(self.context)
         self.active = ActiveChat(self.manager, traits, Tiers(TierSettings(), None, lambda: 1 << 30), lambda n: n)
-        self.template = SimpleNamespace(notices=())
         self.read_tps: float | None = None
         self.chats: dict[str, Chat] = {}
 
     def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False, look=None):
         return self.chats[messages[0].text].prompt(continue_last=continue_last)
+
+    def untold(self, prompt: Prompt) -> tuple[Notice, ...]:
+        return ()
 
     def usage(self, chat_id: str, n_reused: int, rate: float | None = None):
         sequence = self.manager.sequence

@@ -282,6 +282,15 @@ def test_a_queue_file_may_hold_anything(open_queue: OpenQueue, tmp_path: Path, c
     assert queue.downloads == ()
 
 
+def test_a_queue_with_a_number_without_an_end_loses_only_what_it_belongs_to(
+    open_queue: OpenQueue, tmp_path: Path
+) -> None:
+    entries = [{"repo": "o/n", "commit": COMMIT, "files": [["x.gguf", size, None]]} for size in (7, 5)]
+    (tmp_path / "queue.json").write_text(json.dumps(entries).replace("7", "7" * 5000))
+    queue, _ = open_queue()
+    assert [one.model.files[0].size_bytes for one in queue.downloads] == [5]
+
+
 def test_a_name_that_leads_out_fails_alone(open_queue: OpenQueue, model: RemoteModel) -> None:
     queue, watcher = open_queue()
     with pytest.raises(EngineError):
