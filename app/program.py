@@ -198,7 +198,7 @@ class Program:
 
     def _make_play(self, request: Request) -> Unattended:
         if request.texts:
-            self.desk.new_chat()
+            self.chats.new_chat()
         return Unattended(self.session, self.chat, self.loader, request, self._open_model, self.window.grab)
 
     # Wiring
