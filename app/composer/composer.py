@@ -26,8 +26,8 @@ twice as many."""
 
 
 MAX_ATTACHED = 24_000_000
-"""Characters of all files together: what is pasted is never refused for being long, but twenty files of the largest size
-would be copied to the engine at each pause in typing."""
+"""Characters of all files together: what is pasted is never refused for being long, but twenty files of the largest
+size would be copied to the engine at each pause in typing."""
 MAX_PASTED = 50_000
 """Characters that are pasted into the text; more of them, or a very long line, would hold up the window with every
 letter that is typed, and go with the message as a file."""
