@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.chats.chat_session import ChatSession
 from app.chats.keeper import ChatKeeper
-from app.chats.other_windows import OtherWindows
 from app.chats.sidebar import Sidebar
 from app.chats.turn_actions import TurnActions
 from app.commands.actions import Actions
@@ -65,15 +64,12 @@ class ChatDesk(QObject):
         self._window = window
         self._background = Background("chat-files", self)
         self._settings_panel: SamplingPanel | None = None
-        self._seen: tuple[int, date] | None = None
+        self._listed: date | None = None
         self._refusal = ""
         self.sidebar = sidebar
         self.keeper = ChatKeeper(path, chat, self)
         self.keeper.problem.connect(self._on_problem)
         self.keeper.chats_changed.connect(self._on_chats_changed)
-        self.others = OtherWindows(self.keeper, chat, turn_actions.transcript, notices)
-        self.others.wrote.connect(self._on_chats_changed)
-        self.others.settings_changed.connect(self._on_opened)
         chat.opened.connect(self._on_opened)
         turn_actions.deleted.connect(self._on_turns_deleted)
         turn_actions.copied.connect(self._on_copied)
@@ -302,12 +298,12 @@ class ChatDesk(QObject):
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
     def look_again(self) -> None:
-        """Another window may have written, or another day begun."""
-        if (self.keeper.state(), datetime.now().astimezone().date()) != self._seen:
+        """Another day may have begun."""
+        if datetime.now().astimezone().date() != self._listed:
             self._on_chats_changed()
 
     def _on_chats_changed(self) -> None:
-        self._seen = (self.keeper.state(), datetime.now().astimezone().date())
+        self._listed = datetime.now().astimezone().date()
         self.sidebar.refresh()
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
