@@ -15,7 +15,7 @@ from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import Bytes, say
 from engine.disk.errors import disk_error
 from engine.disk.file_lock import file_lock
-from engine.models.hub.hub_busy import HubBusyError
+from engine.models.hub.errors import HubBusyError
 from engine.models.hub.part_file import CHUNK_BYTES, PartFile, Stretch, delete_part
 from engine.models.hub.remote import RemoteFile, RemoteModel, file_version, local_parts
 

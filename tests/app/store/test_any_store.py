@@ -18,8 +18,9 @@ from app.store.json_format import pieces
 from app.store.records import MAX_TURN_ID, Attachment, Changes, Chat, ChatSettings, Preset, Turn, WholeChat, composed
 from app.store.store import ChatStore
 from app.transcript.turns import TurnState
+from engine.api.declarations import declarations
 from engine.api.messages import FinishReason, GenerationStats, Message
-from engine.api.settings import PolicySettings, SamplingSettings, declarations
+from engine.api.settings import PolicySettings, SamplingSettings
 from tests.app.store.chats import full, small, turn
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
