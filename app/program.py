@@ -19,10 +19,13 @@ from app.cache.memory_sampler import MemorySampler
 from app.cache.option_pricer import OptionPricer
 from app.cache.panel import CachePanel
 from app.chats.cell_turns import CellTurns
-from app.chats.chat_desk import ChatDesk
+from app.chats.chat_files import ChatFiles
+from app.chats.chat_saver import ChatSaver
 from app.chats.chat_session import ChatSession
+from app.chats.chats_controller import ChatsController
 from app.chats.full_cache import FullCache
 from app.chats.opened_chats import OpenedChats
+from app.chats.sampling_controller import SamplingController
 from app.chats.sidebar import Sidebar
 from app.chats.turn_actions import TurnActions
 from app.chats.warm_chats import WarmChats
@@ -38,18 +41,19 @@ from app.link.plan_service import PlanService
 from app.link.session import Engine, EngineSession
 from app.link.status import EngineStatus
 from app.link.what_if import WhatIf
-from app.look.i18n import Languages, in_words
+from app.look.language import Languages, in_words
 from app.look.resources import resource_dir
 from app.look.theme import Theme
 from app.models.file_dialog import ask_for_model_file
 from app.models.first_run import FirstRun, has_starter
 from app.models.fit_question import FitQuestion
-from app.models.model_desk import ModelDesk
+from app.models.models_controller import ModelsController
 from app.models.picker import ModelPicker
 from app.models.recent_models import RecentModels
 from app.models.workers import make_workers
 from app.process import terminal
 from app.process.logs import prepare_logs
+from app.process.one_window import Answer, Request
 from app.process.options import Options, folders
 from app.process.process_age import process_age_s
 from app.process.thread_failures import ThreadFailures
@@ -67,7 +71,8 @@ from app.widgets.side_panel import SidePanel
 from app.window.about import AboutDialog
 from app.window.engine_details import EngineDetails
 from app.window.engine_notices import EngineNotices
-from app.window.main_window import Column, MainWindow
+from app.window.main_window import Centred, MainWindow
+from app.window.starts import Starts
 from app.window.top_bar import TopBar
 from app.window.unattended import Unattended
 from app.window.welcome import Welcome
@@ -121,24 +126,23 @@ class Program:
         self.window = MainWindow(self.theme)
         self.setups = ModelSetups(self.store)
         # Where nobody is there to be asked, whatever is wanted is loaded.
-        is_attended = not options.texts and options.screenshot is None
-        ask = FitQuestion(self.window).ask if is_attended else None
+        self._is_attended = not options.texts and options.screenshot is None
+        ask = FitQuestion(self.window).ask if self._is_attended else None
         self.loader = ModelLoader(self.session, self.setups, plans, ask, check_model)
         self.notices = Notices(self.theme)
-        self.models = ModelDesk(self.theme, self.loader, self.store, workers, self.notices)
+        self.models = ModelsController(self.theme, self.loader, self.store, workers, self.notices)
         self.sampler = MemorySampler(DeviceSampler())
         self._pricer = OptionPricer(plans)
         self.settings_panel = SetupPanel(self.theme, WhatIf(plans))
         self.cache_panel = CachePanel(self.theme)
         self._build_window()
         self._connect_engine()
-        self._connect_actions()
+        self._bind_actions()
         self._connect_window()
-        self.unattended = self._make_unattended()
+        self.starts = Starts(self.window, self._make_play)
         for problem in self._problems:
             self._tell_problem(problem)
         self.store.on_problem = self._tell_problem
-        self._refresh_actions()
 
     # Building
 
@@ -158,11 +162,11 @@ class Program:
         self.panel.add_page("cache", self.cache_panel)
         self.panel.add_page("settings", self.settings_panel)
         self.panel.add_page("sampling", self.sampling_panel)
-        parts: list[QWidget] = [self.top_bar, self.transcript, Column(self.notices, self.theme), self.composer]
+        parts: list[QWidget] = [self.top_bar, self.transcript, Centred(self.notices, self.theme), self.composer]
         self.sidebar = Sidebar(self.theme, self.actions)
         self.window.place(parts, self.transcript, self.panel, self.sidebar)
         self.menu = QMenu(self.window)
-        self.window.fill_menu(self.menu, self.actions, MENU)
+        self.actions.fill(self.menu, MENU)
         self.top_bar.more.setMenu(self.menu)
         self.picker = ModelPicker(self.theme, self.actions, self.window)
         self.palette = CommandPalette(self.actions.all(), self.theme, self.window)
@@ -170,9 +174,12 @@ class Program:
         self.dialog: PreferencesDialog | None = None
         self.chat = ChatSession(self.session, self.transcript, self.composer, lambda: self.store.current)
         self.turn_actions = TurnActions(self.chat, self.transcript, self.composer)
-        chats = folders(self._options.data_dir).data / DATABASE
-        self.desk = ChatDesk(chats, self.chat, self.turn_actions, self.sidebar, self.notices, self.window)
-        self.desk.connect_settings(self.sampling_panel, self.store)
+        saver = ChatSaver(folders(self._options.data_dir).data / DATABASE, self.chat, self.window)
+        sampling = SamplingController(self.sampling_panel, self.chat, saver, self.store)
+        self.chats = ChatsController(saver, self.chat, self.turn_actions, self.sidebar, sampling, self.notices)
+        self.chats.keep_engine_informed(self.session)
+        self.chat_files = ChatFiles(saver, self.notices, self.window)
+        self.sidebar.export_requested.connect(self.chat_files.ask_to_export)
         self.warm_chats = WarmChats(self.session, self.sidebar, self.store)
         self.opened_chats = OpenedChats(self.session, self.chat, self.loader)
         self.attaching = Attaching(self.composer, self.session, self.notices, self.window, self.actions["attach_files"])
@@ -189,14 +196,10 @@ class Program:
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.loader, self.picker)
 
-    def _make_unattended(self) -> Unattended | None:
-        if not self._options.texts and self._options.screenshot is None:
-            return None
-        picture = self._options.screenshot
-        shot = (str(picture), lambda: self.window) if picture is not None else None
-        unattended = Unattended(self.session, self.chat, self.loader, list(self._options.texts), shot)
-        unattended.ended.connect(self._on_unattended_ended)
-        return unattended
+    def _make_play(self, request: Request) -> Unattended:
+        if request.texts:
+            self.chats.new_chat()
+        return Unattended(self.session, self.chat, self.loader, request, self._open_model, self.window.grab)
 
     # Wiring
 
@@ -209,26 +212,40 @@ class Program:
         self.loader.failed.connect(lambda path, error: self.picker.set_error(path, in_words(error.sentence)))
         self.chat.failed.connect(self.teller.tell_failed)
         self.chat.must_choose_model.connect(self._on_must_choose)
-        self.chat.changed.connect(self._refresh_actions)
+        self.chat.changed.connect(self.actions.refresh)
         self.chat.editing_changed.connect(self.composer.set_editing)
         self.details.restart_requested.connect(self._restart)
         self._on_status(self.session.status)
 
-    def _connect_actions(self) -> None:
-        self.desk.connect_actions(self.actions, self.session, self.store)
-        self.turn_actions.connect_actions(self.actions)
-        self.models.connect_actions(self.actions)
-        do = {
-            "show_palette": self.palette.open,
+    def _bind_actions(self) -> None:
+        chat, chats, turns = self.chat, self.chats, self.turn_actions
+        does = {
+            "new_chat": chats.new_chat,
+            "attach_files": self.attaching.ask,
             "send": lambda: self._ask(self.composer.send),
-            "stop": self.chat.stop,
-            "regenerate": lambda: self._ask(self.chat.regenerate),
-            "continue_answer": lambda: self._ask(self.chat.continue_answer),
+            "stop": chat.stop,
+            "regenerate": lambda: self._ask(chat.regenerate),
+            "continue_answer": lambda: self._ask(chat.continue_answer),
+            "edit_last": turns.edit_last,
+            "copy_last": turns.copy_last,
+            "copy_chat": turns.copy_chat,
             "focus_composer": self.composer.focus,
             "focus_transcript": self.transcript.setFocus,
             "jump_to_end": self.transcript.jump_to_end,
+            "toggle_sidebar": lambda: self.sidebar.setVisible(self.sidebar.isHidden()),
+            "search_chats": self.sidebar.focus_search,
+            "previous_chat": lambda: chats.open_neighbour(-1),
+            "next_chat": lambda: chats.open_neighbour(1),
+            "rename_chat": chats.rename_open,
+            "pin_chat": chats.pin_open,
+            "delete_chat": chats.delete_open,
+            "export_chat": lambda: self.chat_files.ask_to_export(chat.open_chat.head.id),
+            "export_chats": lambda: self.chat_files.ask_to_export(None),
+            "import_chats": self.chat_files.ask_to_import,
             "choose_model": lambda: self.picker.open_below(self.top_bar.model),
             "open_model": self._ask_for_file,
+            "show_models": self.models.show_library,
+            "find_models": self.models.show_finder,
             "cancel_load": self.loader.cancel,
             "unload_model": self.loader.unload,
             "show_engine": lambda: self.details.open_below(self.top_bar.state),
@@ -247,10 +264,25 @@ class Program:
             "normal_text": self.appearance.normal_text,
             "next_language": self.appearance.next_language,
             "full_screen": self.window.toggle_full_screen,
+            "show_palette": self.palette.open,
             "quit": self.window.close,
         }
-        for name, slot in do.items():
-            self.actions[name].triggered.connect(lambda _checked=False, slot=slot: slot())
+        has_turns = lambda: bool(chat.conversation.turns)  # noqa: E731
+        conditions = {
+            "stop": chat.can_stop,
+            "regenerate": chat.can_regenerate,
+            "continue_answer": chat.can_continue,
+            "edit_last": chat.can_edit,
+            "copy_last": has_turns,
+            "copy_chat": has_turns,
+            "cancel_load": lambda: self.session.status.can_cancel_load,
+            "unload_model": lambda: self.session.status.facts is not None,
+        }
+        self.actions.bind(does, conditions)
+        finish = self.actions["finish_when_left"]
+        finish.setCheckable(True)
+        finish.setChecked(self.store.current.finish_when_left)
+        finish.toggled.connect(lambda is_on: self.store.update(finish_when_left=is_on))
 
     def _connect_window(self) -> None:
         self.top_bar.model.clicked.connect(self.actions["choose_model"].trigger)
@@ -269,7 +301,7 @@ class Program:
         drop.hovering.connect(self.window.show_drop_hint)
         self.window.painted.connect(self._on_painted)
         self.window.closing.connect(self._on_closing)
-        self.window.activated.connect(self.desk.look_again)
+        self.window.activated.connect(self.chats.look_again)
 
     # What happens
 
@@ -278,13 +310,14 @@ class Program:
         self.window.show()
         self.window.activateWindow()
         if not self._options.texts:
-            self.desk.open_draft()
+            self.chats.open_draft()
         self.composer.focus()
 
     def close(self) -> None:
         """End the engine, and whatever else works in the background, each although another could not be ended."""
         with contextlib.ExitStack() as last_first:
-            for part in (self.plans, self.sampler, self.engine, self.desk, self.models, self.attaching):
+            chats = (self.chats.saver, self.chat_files)
+            for part in (self.plans, self.sampler, self.engine, *chats, self.models, self.attaching):
                 last_first.callback(part.close)
 
     def _on_painted(self) -> None:
@@ -294,37 +327,53 @@ class Program:
 
     def _start_engine(self) -> None:
         self.session.start()
-        self._load_first()
+        if self._is_attended:
+            self._load_first()
+        else:
+            self.starts.add(self._options.request(), self._on_own_ended)
         self.models.start()
 
     def _load_first(self) -> None:
-        last = self.store.current.last_model
-        if self._options.model is not None:
-            self.loader.open(str(self._options.model))
-        elif last is not None and Path(last).is_file():
-            self.loader.open(last)
-        elif self.unattended is not None or has_starter():
-            # Without it the welcome page says what to do.
-            self._load_starter()
+        # Without a model the welcome page says what to do.
+        if self._options.model is not None or self._last_model() is not None or has_starter():
+            with contextlib.suppress(EngineError):
+                self._open_model(str(self._options.model) if self._options.model is not None else None)
 
     def _restart(self) -> None:
         self.session.restart()
         self._load_first()
+
+    def _open_model(self, path: str | None) -> str | None:
+        """Have this model or, by default, any; the one that is on its way, None if it is there. Raises EngineError."""
+        status = self.session.status
+        if status.facts is not None and path in (None, status.model_path):
+            return None
+        if path is None and status.can_cancel_load:
+            return status.model_path
+        try:
+            path = path or self._last_model() or str(starter_path())
+        except EngineError as error:
+            self.teller.tell_failed(error)
+            raise
+        self.loader.open(path)
+        return path
+
+    def _last_model(self) -> str | None:
+        last = self.store.current.last_model
+        return last if last is not None and Path(last).is_file() else None
 
     def _load_starter(self) -> None:
         try:
             self.loader.open(str(starter_path()))
         except EngineError as error:
             self.teller.tell_failed(error)
-            if self.unattended is not None:
-                self.unattended.give_up(error.message)
 
     def _on_status(self, status: EngineStatus) -> None:
         self.top_bar.set_status(status)
         self.welcome.set_status(status)
         self.picker.set_status(status)
         self.details.set_status(status, self.top_bar.state_word()[0])
-        self._refresh_actions()
+        self.actions.refresh()
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, EngineReady):
@@ -335,21 +384,6 @@ class Program:
     def _on_must_choose(self) -> None:
         self.teller.tell_choose_model()
         self.actions["choose_model"].trigger()
-
-    def _refresh_actions(self) -> None:
-        status, chat = self.session.status, self.chat
-        has_turns = bool(chat.conversation.turns)
-        for name, is_on in {
-            "stop": chat.can_stop(),
-            "regenerate": chat.can_regenerate(),
-            "continue_answer": chat.can_continue(),
-            "edit_last": chat.can_edit(),
-            "copy_last": has_turns,
-            "copy_chat": has_turns,
-            "cancel_load": status.can_cancel_load,
-            "unload_model": status.facts is not None,
-        }.items():
-            self.actions[name].setEnabled(is_on)
 
     def _ask(self, do: Callable[[], object]) -> None:
         """A system prompt typed a moment ago is for this request too."""
@@ -377,10 +411,12 @@ class Program:
     def _read_log(self) -> str:
         return read_log_tail(self._engine_log)
 
-    def _on_unattended_ended(self, code: int, sentence: str) -> None:
-        if sentence:
-            terminal.say(f"kvasir: {sentence}")
-        self.exit_code = code
+    def _on_own_ended(self, answer: Answer) -> None:
+        if self._options.screenshot is None:
+            return
+        if answer.sentence:
+            terminal.say(f"kvasir: {answer.sentence}")
+        self.exit_code = answer.code
         self.window.close()
 
     def _on_closing(self) -> None:

@@ -9,7 +9,7 @@ from enum import IntEnum
 from engine.api.messages import CacheUsage, Span, SpanState
 
 
-class Kind(IntEnum):
+class CellKind(IntEnum):
     """Whose token a cell holds; the low bits of a code."""
 
     FREE = 0
@@ -19,12 +19,12 @@ class Kind(IntEnum):
     OTHER = 4
 
 
-_KINDS = {"system": Kind.SYSTEM, "user": Kind.USER, "assistant": Kind.ASSISTANT}
+_KINDS = {"system": CellKind.SYSTEM, "user": CellKind.USER, "assistant": CellKind.ASSISTANT}
 
 
-def kind_of(role: str) -> Kind:
+def kind_of(role: str) -> CellKind:
     """The kind of a role; tools and whatever a template invents are OTHER."""
-    return _KINDS.get(role, Kind.OTHER)
+    return _KINDS.get(role, CellKind.OTHER)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class CellMap:
 
 @dataclass(frozen=True)
 class CellCounts:
-    """Cells by Kind; ``sinks`` and ``reused`` are among them."""
+    """Cells by CellKind; ``sinks`` and ``reused`` are among them."""
 
     kinds: tuple[int, ...]
     sinks: int

@@ -8,17 +8,17 @@ from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from app.cache.cell_grid import GAP, SQUARE, Grid
-from app.cache.cell_map import Kind
+from app.cache.cell_map import CellKind
 from app.cache.cells import KIND_BITS, N_CODES, REUSED, SINK, Codes, squares
 from app.cache.marks import paint_mark, with_flags
 from app.look.colours import Tokens
 
 _COLORS = {
-    Kind.FREE: "cell_free",
-    Kind.SYSTEM: "cell_system",
-    Kind.USER: "cell_user",
-    Kind.ASSISTANT: "cell_assistant",
-    Kind.OTHER: "text_3",
+    CellKind.FREE: "cell_free",
+    CellKind.SYSTEM: "cell_system",
+    CellKind.USER: "cell_user",
+    CellKind.ASSISTANT: "cell_assistant",
+    CellKind.OTHER: "text_3",
 }
 
 
@@ -29,12 +29,12 @@ def tiles(tokens: Tokens, ratio: float) -> npt.NDArray[np.uint32]:
     result = np.zeros((N_CODES, side, side), np.uint32)
     for code in range(N_CODES):
         kind = code & KIND_BITS
-        if kind >= len(Kind):
+        if kind >= len(CellKind):
             continue
         image = QImage(side, side, QImage.Format.Format_ARGB32_Premultiplied)
         image.fill(0)
         painter = QPainter(image)
-        mark = with_flags(_COLORS[Kind(kind)], is_sink=bool(code & SINK), is_reused=bool(code & REUSED))
+        mark = with_flags(_COLORS[CellKind(kind)], is_sink=bool(code & SINK), is_reused=bool(code & REUSED))
         paint_mark(painter, QRectF(0, 0, inner, inner), mark, tokens)
         painter.end()
         pixels = np.frombuffer(image.constBits(), np.uint32).reshape(side, image.bytesPerLine() // 4)

@@ -1,4 +1,4 @@
-"""Every cell of the cache as a square, in the order of the sequence; pointing at one tells what lies there."""
+"""Every cell of the cache as a square, in the order of the sequence; the one under the pointer is described."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.cache.cell_grid import GAP, SQUARE, Grid
 from app.cache.cell_map import CellCounts, CellMap, CellPlace
 from app.cache.marks import paint_hatching
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.api.messages import CacheUsage, Span, SpanState
@@ -180,7 +180,7 @@ class CellStrip(Retranslating, QWidget):
         place = QRectF(0, 0, STUB, self.height())
         paint_hatching(painter, place, QColor(tokens.text_3))
         painter.setFont(self._theme.font(self._theme.sizes.micro, 600, tabular=True))
-        text = i18n.number(self.n_gone)
+        text = language.number(self.n_gone)
         metrics = painter.fontMetrics()
         length = metrics.horizontalAdvance(text) + 2 * TEXT_MARGIN
         if length > place.height():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from app.cache.cell_map import CellCounts, Kind, kind_of
+from app.cache.cell_map import CellCounts, CellKind, kind_of
 from engine.api.messages import CacheUsage, SpanState
 
 Codes = npt.NDArray[np.uint8]
 
 
-N_KINDS = len(Kind)
+N_KINDS = len(CellKind)
 KIND_BITS = 7
 SINK = 8
 REUSED = 16
@@ -47,7 +47,7 @@ def squares(codes: Codes, n_per_square: int) -> Codes:
     rows = np.repeat(np.arange(n_squares, dtype=np.int32) * N_KINDS, n_per_square)
     counts = np.bincount(rows + (padded & KIND_BITS), minlength=n_squares * N_KINDS).reshape(n_squares, N_KINDS)
     used = counts[:, 1:]
-    kinds = np.where(used.any(axis=1), used.argmax(axis=1) + 1, Kind.FREE)
+    kinds = np.where(used.any(axis=1), used.argmax(axis=1) + 1, CellKind.FREE)
     flags = np.bitwise_or.reduce(blocks, axis=1) & (SINK | REUSED)
     return (kinds + flags).astype(np.uint8)
 
@@ -58,7 +58,7 @@ def count_cells(codes: Codes) -> CellCounts:
     kinds = by_code.reshape(-1, KIND_BITS + 1).sum(axis=0)
     numbers = np.arange(N_CODES)
     return CellCounts(
-        tuple(int(kinds[kind]) for kind in Kind),
+        tuple(int(kinds[kind]) for kind in CellKind),
         int(by_code[(numbers & SINK) > 0].sum()),
         int(by_code[(numbers & REUSED) > 0].sum()),
     )

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout
 
-from app.cache.cell_map import CellCounts, CellPlace, Kind
+from app.cache.cell_map import CellCounts, CellKind, CellPlace
 from app.cache.cell_strip import CellStrip
 from app.cache.facts import CacheFacts
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern
-from app.cache.section import NOTHING, Section
-from app.look import i18n
+from app.cache.section import NOTHING, PanelSection
+from app.look import language
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import Span
@@ -36,7 +36,7 @@ TextOf = Callable[[Span, int], str]
 """The text around a token of a span, given the token's index in the sequence; empty where there is none to show."""
 
 
-class CellsSection(Section):
+class CellsSection(PanelSection):
     """``text_of`` finds the words that a cell holds; ``pressed`` carries the Span of a cell."""
 
     pressed = Signal(object)
@@ -140,9 +140,9 @@ class CellsSection(Section):
         """Numbers, strip and legend."""
         usage, n_cells = self._facts.usage, self._facts.n_cells
         n_used = usage.n_used if usage else 0
-        self._used.setText(i18n.number(n_used) if n_cells else NOTHING)
-        self._of.set_line(self.tr("of {0} cells").format(i18n.number(n_cells)) if n_cells else "")
-        self._share.setText(i18n.percent(n_used / n_cells) if n_cells else "")
+        self._used.setText(language.number(n_used) if n_cells else NOTHING)
+        self._of.set_line(self.tr("of {0} cells").format(language.number(n_cells)) if n_cells else "")
+        self._share.setText(language.percent(n_used / n_cells) if n_cells else "")
         counts = self.strip.show_usage(usage, n_cells)
         raster = self.strip.raster
         per_square = raster.grid.n_per_square if raster is not None else 1
@@ -152,13 +152,13 @@ class CellsSection(Section):
 
     def _render_legend(self, counts: CellCounts | None, n_cells: int) -> None:
         if counts is None:
-            counts = CellCounts((n_cells, *[0] * (len(Kind) - 1)), 0, 0)
+            counts = CellCounts((n_cells, *[0] * (len(CellKind) - 1)), 0, 0)
         by_kind = {
-            "system": counts.kinds[Kind.SYSTEM],
-            "user": counts.kinds[Kind.USER],
-            "assistant": counts.kinds[Kind.ASSISTANT],
-            "other": counts.kinds[Kind.OTHER],
-            "free": counts.kinds[Kind.FREE],
+            "system": counts.kinds[CellKind.SYSTEM],
+            "user": counts.kinds[CellKind.USER],
+            "assistant": counts.kinds[CellKind.ASSISTANT],
+            "other": counts.kinds[CellKind.OTHER],
+            "free": counts.kinds[CellKind.FREE],
         }
         _show(self._kinds, by_kind, can_hide=("system", "other"))
         among = {"sinks": counts.sinks, "reused": counts.reused}
@@ -178,7 +178,7 @@ class CellsSection(Section):
             self._words.set_line("")
             return
         cells, place = self._pointed
-        first, last = i18n.number(cells.start), i18n.number(cells.stop - 1)
+        first, last = language.number(cells.start), language.number(cells.stop - 1)
         cell = self.tr("Cell {0}").format(first) if len(cells) == 1 else self.tr("Cells {0}–{1}").format(first, last)
         if place is None:
             self._where.set_line(self.tr("{0} · free").format(cell))
@@ -186,7 +186,7 @@ class CellsSection(Section):
             return
         parts = [cell]
         if place.position is not None:
-            parts.append(self.tr("position {0}").format(i18n.number(place.position)))
+            parts.append(self.tr("position {0}").format(language.number(place.position)))
         if place.span.is_sink:
             parts.append(self.tr("sink"))
         if self._facts.usage is not None and place.index < self._facts.usage.n_reused:
@@ -211,12 +211,12 @@ class CellsSection(Section):
         )
         if span.message_index is None:
             return name
-        return self.tr("{0}, message {1}").format(name, i18n.number(span.message_index + 1))
+        return self.tr("{0}, message {1}").format(name, language.number(span.message_index + 1))
 
 
 def _show(legend: Legend, amounts: dict[str, int], can_hide: tuple[str, ...]) -> None:
     hidden = [name for name in can_hide if not amounts[name]]
-    legend.set_values({name: i18n.number(amount) for name, amount in amounts.items()}, hidden)
+    legend.set_values({name: language.number(amount) for name, amount in amounts.items()}, hidden)
     legend.setVisible(len(hidden) < len(amounts))
 
 

@@ -1,4 +1,4 @@
-"""What was last heard of the cache, the load and the request, put together from the engine's events."""
+"""The latest state of the cache, the load and the request, put together from the engine's events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from engine.api.messages import (
 
 @dataclass(frozen=True)
 class CacheFacts:
-    """None where nothing was heard yet. ``read_tps``: how fast the model of the file ``read_path`` was last seen to
+    """None where nothing is known yet. ``read_tps``: how fast the model of the file ``read_path`` was last seen to
     read a prompt."""
 
     model: ModelFacts | None = None
@@ -66,7 +66,7 @@ class CacheFacts:
 
     @property
     def n_cells(self) -> int:
-        """Cells there are: those of the cache if it was heard of, else those that the model was loaded with."""
+        """Cells there are: those of the cache if it is known, else those that the model was loaded with."""
         if self.usage is not None:
             return self.usage.n_cells
         return self.model.n_ctx if self.model is not None else 0

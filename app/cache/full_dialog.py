@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.plan.full_cache import FullCacheOption, Obstacle, PricedOption
@@ -126,7 +126,7 @@ class FullDialog(Retranslating, QDialog):
         self._render()
 
     def _render(self) -> None:
-        n_cells = i18n.number(self._n_cells)
+        n_cells = language.number(self._n_cells)
         if self._is_too_long:
             words = self.tr(
                 "The chat with this message takes more than {0} cells, and the policy says to stop. How shall it go on?"
@@ -142,7 +142,7 @@ class FullDialog(Retranslating, QDialog):
 
     def _option_words(self, option: PricedOption) -> tuple[str, str]:
         kind = option.load.type_k if option.load is not None else ""
-        n_ctx = i18n.number(option.n_ctx) if option.n_ctx is not None else "–"
+        n_ctx = language.number(option.n_ctx) if option.n_ctx is not None else "–"
         return {
             FullCacheOption.SLIDE: (
                 self.tr("Slide, and keep the first tokens"),
@@ -173,7 +173,7 @@ class FullDialog(Retranslating, QDialog):
             Obstacle.NO_KV: self.tr("This model keeps a state instead of K and V."),
             Obstacle.NO_SMALLER_TYPE: self.tr("K and V are in the smallest type that is worth using already."),
             Obstacle.DOES_NOT_FIT: self.tr("There is too little free memory for it."),
-            Obstacle.REFUSED: i18n.in_words(option.refusal) if option.refusal is not None else "",
+            Obstacle.REFUSED: language.in_words(option.refusal) if option.refusal is not None else "",
         }[option.obstacle or Obstacle.REFUSED]
 
     def _price(self, option: PricedOption) -> str:
@@ -184,13 +184,13 @@ class FullDialog(Retranslating, QDialog):
         elif option.extra_bytes == 0:
             size = self.tr("no memory")
         else:
-            size = ("+" if option.extra_bytes > 0 else "−") + i18n.bytes_text(abs(option.extra_bytes))
+            size = ("+" if option.extra_bytes > 0 else "−") + language.bytes_text(abs(option.extra_bytes))
         if option.seconds is None:
             time = self.tr("time unknown")
         elif option.seconds == 0:
             time = self.tr("at once")
         else:
-            time = self.tr("{0} s").format(i18n.number(option.seconds, 1))
+            time = self.tr("{0} s").format(language.number(option.seconds, 1))
         return f"{size} · {time}"
 
     def _choose(self, option: FullCacheOption) -> None:

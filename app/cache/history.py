@@ -23,7 +23,7 @@ class MarkKind(Enum):
 
 
 @dataclass(frozen=True)
-class Moment:
+class UsageSample:
     """``share`` of the cells in use, 0 to 1; ``tokens_per_second`` None while nothing was being written."""
 
     at: float
@@ -35,7 +35,7 @@ class History:
     """Times are seconds of a clock that never goes back."""
 
     def __init__(self) -> None:
-        self.moments: deque[Moment] = deque()
+        self.moments: deque[UsageSample] = deque()
         self.marks: deque[tuple[float, MarkKind]] = deque(maxlen=MARKS_MAX)
         self._before: CacheUsage | None = None
 
@@ -50,7 +50,7 @@ class History:
             if usage.n_recomputed > since:
                 self.marks.append((now, MarkKind.RECOMPUTED))
         self._before = usage
-        moment = Moment(now, usage.n_used / max(1, usage.n_cells), usage.tokens_per_second)
+        moment = UsageSample(now, usage.n_used / max(1, usage.n_cells), usage.tokens_per_second)
         is_close = len(self.moments) > 1 and now - self.moments[-2].at < STEP_S
         if is_close and (moment.tokens_per_second is None) == (self.moments[-1].tokens_per_second is None):
             self.moments.pop()
@@ -68,8 +68,8 @@ class History:
         """The cells are gone, with the model or the engine: the line falls to nothing."""
         self._before = None
         if self.moments and self.moments[-1].share > 0:
-            self.moments.append(Moment(now, self.moments[-1].share, None))
-            self.moments.append(Moment(now, 0.0, None))
+            self.moments.append(UsageSample(now, self.moments[-1].share, None))
+            self.moments.append(UsageSample(now, 0.0, None))
 
     def span_s(self, now: float) -> float:
         """How much time is worth showing: what there is, from half a minute to SPAN_S."""

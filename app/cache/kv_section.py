@@ -6,13 +6,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from app.cache.facts import CacheFacts
-from app.cache.section import Section
-from app.look import i18n
+from app.cache.section import PanelSection
+from app.look import language
 from app.look.theme import Theme
 from engine.api.messages import KvFormula, KvTerm
 
 
-class KvSection(Section):
+class KvSection(PanelSection):
     """Shows CacheFacts; all numbers are the engine's."""
 
     def __init__(self, theme: Theme) -> None:
@@ -65,30 +65,30 @@ class KvSection(Section):
     def render_facts(self) -> None:
         """Show what is known."""
         facts, model, usage = self._facts, self._facts.model, self._facts.usage
-        self.set_value("kv_used", i18n.bytes_text(usage.used_bytes) if usage else None)
+        self.set_value("kv_used", language.bytes_text(usage.used_bytes) if usage else None)
         for name, amount in (("kv_planned", facts.planned_bytes), ("kv_allocated", facts.allocated_bytes)):
-            self.set_value(name, i18n.bytes_text(amount) if amount is not None else None)
-        self.set_value("per_token", i18n.bytes_text(model.kv_bytes_per_token) if model else None)
+            self.set_value(name, language.bytes_text(amount) if amount is not None else None)
+        self.set_value("per_token", language.bytes_text(model.kv_bytes_per_token) if model else None)
         self.set_value("type_k", model.type_k if model else None)
         self.set_value("type_v", model.type_v if model else None)
         self.set_value("flash", (self.tr("on") if model.flash_attn else self.tr("off")) if model else None)
         formula = model.kv_formula if model else None
         self._formula.setText(self._formula_text(formula) if formula else "")
         self._formula.setVisible(bool(self._formula.text()))
-        self.set_value("as_mha", i18n.bytes_text(formula.mha_bytes_per_token) if formula else None)
-        self.set_value("as_f16", i18n.bytes_text(formula.f16_bytes_per_token) if formula else None)
-        self.set_value("as_mha_f16", i18n.bytes_text(formula.mha_f16_bytes_per_token) if formula else None)
+        self.set_value("as_mha", language.bytes_text(formula.mha_bytes_per_token) if formula else None)
+        self.set_value("as_f16", language.bytes_text(formula.f16_bytes_per_token) if formula else None)
+        self.set_value("as_mha_f16", language.bytes_text(formula.mha_f16_bytes_per_token) if formula else None)
 
     def _formula_text(self, formula: KvFormula) -> str:
         if not formula.terms:
             return self.tr("This model keeps a state instead of K and V: it does not grow with the text.")
         lines = [self._term_text(formula, term) for term in formula.terms]
-        total = self.tr("{0} a token").format(i18n.bytes_text(formula.bytes_per_token))
+        total = self.tr("{0} a token").format(language.bytes_text(formula.bytes_per_token))
         return f"{formula.attention.upper()}: " + " +\n".join(lines) + f" = {total}"
 
     def _term_text(self, formula: KvFormula, term: KvTerm) -> str:
         k, v = element_text(formula.element_bytes_k), element_text(formula.element_bytes_v)
-        head_k, head_v = i18n.number(term.head_size_k), i18n.number(term.head_size_v)
+        head_k, head_v = language.number(term.head_size_k), language.number(term.head_size_v)
         layers = self.tr("%Ln layer(s)", "", term.n_layer)
         heads = self.tr("%Ln KV head(s)", "", term.n_head)
         if term.head_size_v == 0:
@@ -101,4 +101,4 @@ class KvSection(Section):
 def element_text(n_bytes: float) -> str:
     """Bytes of one element, in as many decimals as they have: 2, 1.0625, 0.5625."""
     decimals = next(count for count in range(8) if round(n_bytes, count) == n_bytes or count == 7)
-    return i18n.number(n_bytes, decimals)
+    return language.number(n_bytes, decimals)

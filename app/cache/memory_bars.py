@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from app.cache.legend import Legend
 from app.cache.marks import Mark, Pattern, paint_mark
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel
@@ -123,12 +123,15 @@ class MemoryBar(Retranslating, QWidget):
         if not has_numbers:
             return
         shares = memory_shares(sample, held)
-        used, total = i18n.bytes_text(sample.total_bytes - shares.free_bytes), i18n.bytes_text(sample.total_bytes)
+        used, total = (
+            language.bytes_text(sample.total_bytes - shares.free_bytes),
+            language.bytes_text(sample.total_bytes),
+        )
         self._amount.setText(self.tr("{0} of {1}").format(used, total))
         amounts = _amounts(shares)
         self._bar.set_parts([(PARTS[part], amount) for part, amount in amounts.items()])
         self._bar.setAccessibleName(
-            self.tr("{0}: {1} of {2} in use, KV {3}").format(name, used, total, i18n.bytes_text(shares.kv_bytes))
+            self.tr("{0}: {1} of {2} in use, KV {3}").format(name, used, total, language.bytes_text(shares.kv_bytes))
         )
         hidden = [part for part, amount in amounts.items() if amount == 0 and part not in ("others", "free")]
         self._legend.set_values({part: short_bytes_text(amount) for part, amount in amounts.items()}, hidden)
@@ -168,7 +171,7 @@ class MemoryBar(Retranslating, QWidget):
 
 
 class MemoryBars(QWidget):
-    """All devices; ``looked_at`` tells whether anybody can see them."""
+    """All devices; ``looked_at`` carries whether they are visible."""
 
     looked_at = Signal(bool)
 
@@ -210,12 +213,12 @@ class MemoryBars(QWidget):
             bar.show_sample(sample, self._held.get(sample.name))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks."""
+        """Sample while it is visible."""
         super().showEvent(event)
         self.looked_at.emit(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop sampling while it is hidden."""
         super().hideEvent(event)
         self.looked_at.emit(False)
 

@@ -1,4 +1,4 @@
-"""Samples the memory of devices once a second on a thread of its own, only while somebody looks."""
+"""Samples the memory of devices once a second on a thread of its own, only while it is shown."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class MemorySampler(QObject):
             self._changed.notify()
 
     def set_active(self, is_active: bool) -> None:
-        """Somebody looks, or nobody does any more."""
+        """Start or stop sampling."""
         with self._changed:
             self._is_active, self._is_asked = is_active, True
             self._changed.notify()

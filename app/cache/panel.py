@@ -110,7 +110,7 @@ class CachePanel(Retranslating, QScrollArea):
         self._kv.show_facts(facts)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What happened while nobody looked."""
+        """Bring it up to date after it was hidden."""
         super().showEvent(event)
         self._render()
 

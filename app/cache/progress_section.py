@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from app.cache.facts import CacheFacts
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import LoadProgress, LoadStage
@@ -57,8 +57,8 @@ class ProgressSection(Retranslating, QWidget):
         if load is not None:
             self._show(self._load_text(load), "", load.fraction)
         elif prefill is not None and prefill.n_total > 0:
-            done, total = i18n.number(prefill.n_done), i18n.number(prefill.n_total)
-            left = i18n.number(prefill.n_total - prefill.n_done)
+            done, total = language.number(prefill.n_done), language.number(prefill.n_total)
+            left = language.number(prefill.n_total - prefill.n_done)
             text = self.tr("Reading: {0} of {1} tokens").format(done, total)
             self._show(text, self.tr("{0} left").format(left), prefill.n_done / prefill.n_total)
 
@@ -68,7 +68,7 @@ class ProgressSection(Retranslating, QWidget):
         self._bar.setValue(round(STEPS * min(1.0, max(0.0, fraction))))
 
     def _load_text(self, load: LoadProgress) -> str:
-        share = i18n.percent(min(1.0, max(0.0, load.fraction)))
+        share = language.percent(min(1.0, max(0.0, load.fraction)))
         return {
             LoadStage.READING: self.tr("Loading: reading the file's header"),
             LoadStage.WEIGHTS: self.tr("Loading: weights {0}").format(share),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from app.cache.facts import CacheFacts
-from app.cache.section import Section
-from app.look import i18n
+from app.cache.section import PanelSection
+from app.look import language
 from app.look.theme import Theme
 from engine.api.messages import GenerationStats
 
 
-class RequestSection(Section):
+class RequestSection(PanelSection):
     """Shows the stats among CacheFacts; all numbers are the engine's."""
 
     def __init__(self, theme: Theme) -> None:
@@ -54,20 +54,20 @@ class RequestSection(Section):
         """Show what is known."""
         stats = self._stats
         rate = self.tr("tok/s")
-        self.set_tile("decode", i18n.number(stats.decode_tps, 1) if stats and stats.n_generated else None, rate)
-        self.set_tile("prefill", i18n.number(stats.prefill_tps) if stats else None, rate)
+        self.set_tile("decode", language.number(stats.decode_tps, 1) if stats and stats.n_generated else None, rate)
+        self.set_tile("prefill", language.number(stats.prefill_tps) if stats else None, rate)
         self.set_tile("first", *self._duration(stats.ttft_ms if stats else None))
         self.set_tile("saved", *self._duration(stats.reuse_saved_ms if stats else None))
         of = self.tr("{0} of {1}")
-        n_prompt = i18n.number(stats.n_prompt) if stats else ""
-        self.set_value("reused", of.format(i18n.number(stats.n_reused), n_prompt) if stats else None)
-        self.set_value("read", of.format(i18n.number(stats.n_fed), n_prompt) if stats else None)
-        self.set_value("evicted", i18n.number(stats.n_evicted) if stats else None)
-        self.set_value("recomputed", i18n.number(stats.n_recomputed) if stats else None)
+        n_prompt = language.number(stats.n_prompt) if stats else ""
+        self.set_value("reused", of.format(language.number(stats.n_reused), n_prompt) if stats else None)
+        self.set_value("read", of.format(language.number(stats.n_fed), n_prompt) if stats else None)
+        self.set_value("evicted", language.number(stats.n_evicted) if stats else None)
+        self.set_value("recomputed", language.number(stats.n_recomputed) if stats else None)
 
     def _duration(self, milliseconds: float | None) -> tuple[str | None, str]:
         if milliseconds is None:
             return None, ""
         if milliseconds < 1000:
-            return i18n.number(milliseconds), self.tr("ms")
-        return i18n.number(milliseconds / 1000, 1), self.tr("s")
+            return language.number(milliseconds), self.tr("ms")
+        return language.number(milliseconds / 1000, 1), self.tr("s")

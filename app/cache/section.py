@@ -12,7 +12,7 @@ from app.widgets.elided_label import ElidedLabel
 NOTHING = "–"
 
 
-class Section(Retranslating, QWidget):
+class PanelSection(Retranslating, QWidget):
     """Subclasses add to ``column``, and give words in ``retranslate`` and numbers in ``render_facts``."""
 
     def __init__(self, theme: Theme) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPen, QPoly
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.cache.history import SPAN_S, History, MarkKind
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from engine.api.messages import CacheUsage
@@ -73,13 +73,13 @@ class Timeline(Retranslating, QWidget):
         self.update()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Go on drawing."""
+        """Resume drawing."""
         super().showEvent(event)
         if self.history.moments:
             self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop drawing while it is hidden."""
         super().hideEvent(event)
         self._timer.stop()
 
@@ -142,7 +142,7 @@ class Timeline(Retranslating, QWidget):
             stretch = []
         painter.setFont(self._theme.font(self._theme.sizes.micro, tabular=True))
         painter.setPen(QColor(tokens.text_3))
-        text = self.tr("{0} tok/s").format(i18n.number(fastest, 1))
+        text = self.tr("{0} tok/s").format(language.number(fastest, 1))
         painter.drawText(QRectF(0, 0, self.width(), 24), Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_mark(self, painter: QPainter, x: float, kind: MarkKind) -> None:

@@ -11,16 +11,15 @@ from app.chats.conversation import Conversation
 from app.chats.editing import Editing
 from app.chats.open_chat import OpenChat, kept_chat, new_chat
 from app.chats.requests import Requests
-from app.chats.turn_display import TurnDisplay
+from app.chats.turn_display import TurnDisplay, state_of
 from app.composer.composer import Composer
 from app.composer.draft_counter import DraftCounter
 from app.link.session import EngineSession
 from app.link.status import EngineState, EngineStatus
 from app.store.preferences import Preferences
 from app.store.records import ChatSettings, Turn, WholeChat, composed
-from app.transcript import turns
 from app.transcript.transcript import Transcript
-from app.transcript.turns import TurnState
+from app.transcript.turns import ShownState, ShownTurn
 from engine.api.errors import ErrorCode
 from engine.api.messages import (
     EngineLost,
@@ -198,7 +197,7 @@ class ChatSession(QObject):
         request_id = self._session.next_request_id()
         messages = self.requests.messages(self._open)
         turn = self.conversation.begin_continuation(request_id)
-        self._transcript.update_turn(str(turn.id), state=TurnState.STREAMING, note="", facts=())
+        self._transcript.update_turn(str(turn.id), state=ShownState.STREAMING, note="", facts=())
         self._generate(request_id, messages, continue_last=True)
 
     def edit(self, turn_id: int) -> None:
@@ -280,7 +279,7 @@ class ChatSession(QObject):
         self._composer.set_busy(self.conversation.request_id is not None)
         self.changed.emit()
 
-    def shown(self, turn: Turn) -> turns.ShownTurn:
+    def shown(self, turn: Turn) -> ShownTurn:
         """A turn of the open chat as the transcript shows it."""
         return self._display.shown(self.conversation, turn, self.settings.sampling, self._session.status.facts)
 
@@ -411,6 +410,6 @@ class ChatSession(QObject):
             self._show()
         else:
             facts, note = self._display.facts_of(turn, self.settings.sampling), self._display.note_of(turn)
-            self._transcript.finish_turn(str(turn.id), turn.state, facts, note)
+            self._transcript.finish_turn(str(turn.id), state_of(turn), facts, note)
         self.changed.emit()
         self.answer_ended.emit(is_good)

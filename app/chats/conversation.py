@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.store.history import healed
-from app.store.records import Attachment, Changes, Turn, composed
-from app.transcript.turns import TurnState
+from app.store.records import Attachment, Changes, Turn, TurnState, composed
 from engine.api.messages import Finished, FinishReason, Message, TextGenerated, TextKind
 
 
@@ -162,7 +161,7 @@ class Conversation:
     # Versions
 
     def branch_at(self, turn_id: int) -> None:
-        """What is said next becomes another version of this turn; the turn and what follows it are kept."""
+        """The next turn becomes another version of this one; the turn and what follows it are kept."""
         if turn_id in self._path:
             del self._path[self._path.index(turn_id) :]
 
@@ -240,7 +239,7 @@ class Conversation:
         return self._answer is None and not (self._dirty or self._rechosen or self._deleted or self._touched)
 
     def take_in(self, turns: Iterable[Turn]) -> bool:
-        """Go on from what is kept, where another window may have written; whether that is anything new."""
+        """Merge the stored turns, which another window may have changed; whether that is anything new."""
         if not self.can_take_in():
             raise ValueError("what this window said is not kept yet")
         fresh = healed(turns)

@@ -22,7 +22,7 @@ from engine.plan.full_cache import FullCacheOption, PricedOption, priced_options
 
 
 class FullCache(QObject):
-    """``facts`` gives what was last heard of the cache; ``make_dialog(is_too_long=…)`` makes the dialog.
+    """``facts`` gives the latest state of the cache; ``make_dialog(is_too_long=…)`` makes the dialog.
 
     ``policy_changed`` tells that the open chat has another policy of its own now. What is chosen for one chat does
     nothing in another.

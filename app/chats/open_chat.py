@@ -6,9 +6,8 @@ import uuid
 from dataclasses import dataclass, replace
 
 from app.chats.conversation import Conversation
-from app.store.records import Chat, ChatSettings, Turn, WholeChat, now
+from app.store.records import Chat, ChatSettings, Turn, TurnState, WholeChat, now
 from app.store.titles import title_of
-from app.transcript.turns import TurnState
 
 
 @dataclass
@@ -25,7 +24,7 @@ class OpenChat:
         return bool(self.conversation.kept_turns()) or bool(self.head.draft.strip()) or self.kept_head is not None
 
     def touch(self) -> None:
-        """Something was said: the chat is the latest one now."""
+        """Mark the chat as changed now."""
         moment = now()
         created = self.head.created if self.kept_head is not None else moment
         self.head = replace(self.head, created=created, changed=moment)
@@ -53,7 +52,7 @@ class OpenChat:
         return WholeChat(self.present_head(), tuple(turns))
 
     def take_in(self, whole: WholeChat) -> bool:
-        """Go on from what is kept, where another window may have written; whether there are other turns. The draft is
+        """Merge the stored chat, which another window may have changed; whether there are other turns. The draft is
         this window's own."""
         kept, before = whole.chat, self.kept_head or whole.chat
         theirs = {

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.chats.chat_saver import ChatSaver
 from app.chats.chat_session import ChatSession
-from app.chats.keeper import ChatKeeper
 from app.chats.open_chat import OpenChat
-from app.store.records import Turn, WholeChat
+from app.store.records import Turn, TurnState, WholeChat
 from app.transcript.transcript import Transcript
-from app.transcript.turns import TurnState
 from app.widgets.notices import Level, Notices
 
 LOOK_MS = 1000
@@ -30,9 +29,9 @@ class OtherWindows(QObject):
     wrote = Signal()
     settings_changed = Signal()
 
-    def __init__(self, keeper: ChatKeeper, chat: ChatSession, transcript: Transcript, notices: Notices) -> None:
-        super().__init__(keeper)
-        self._keeper = keeper
+    def __init__(self, saver: ChatSaver, chat: ChatSession, transcript: Transcript, notices: Notices) -> None:
+        super().__init__(saver)
+        self._saver = saver
         self._chat = chat
         self._transcript = transcript
         self._notices = notices
@@ -45,19 +44,19 @@ class OtherWindows(QObject):
         self._timer.timeout.connect(self.look)
         self._timer.start()
         # From here on; what was written before is read when it is opened.
-        keeper.ask_for_others(self._on_state)
+        saver.ask_for_others(self._on_state)
 
     def look(self) -> None:
         """Ask whether another window has written."""
-        if self._keeper.is_idle:
-            self._keeper.ask_for_others(self._on_state)
+        if self._saver.is_idle:
+            self._saver.ask_for_others(self._on_state)
 
     def _on_state(self, state: int) -> None:
         if self._seen not in (None, state):
             self._is_due = True
             self.wrote.emit()
         self._seen = state
-        if self._is_due and self._keeper.is_idle:
+        if self._is_due and self._saver.is_idle:
             left = [chat for chat in self._chat.chats if not self._take_in(chat)]
             self._is_due = bool(left)
 
@@ -68,8 +67,8 @@ class OtherWindows(QObject):
         if not chat.conversation.can_take_in():
             return False
         chat_id = chat.head.id
-        whole = self._keeper.load(chat_id, is_live=True)
-        if whole is None or all(one.id != chat_id for one in self._keeper.chats()):
+        whole = self._saver.load(chat_id, is_live=True)
+        if whole is None or all(one.id != chat_id for one in self._saver.chats()):
             self._tell_gone(chat_id)
             return True
         turns = tuple(turn for one in whole.turns if (turn := self._as_it_is(one)) is not None)

@@ -1,13 +1,14 @@
-"""Which turn each message of the last request was, so that what the engine tells of messages is told of turns."""
+"""Which turn each message of the last request was, so that the engine's facts about messages can be shown on turns."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.chats.conversation import Conversation
-from app.chats.visibility import visibility
 from app.transcript.turns import Visibility
-from engine.api.messages import CacheChanged, CacheUsage, EngineLost, Event, ModelLoaded, ModelUnloaded, Span
+from engine.api.messages import CacheChanged, CacheUsage, EngineLost, Event, ModelLoaded, ModelUnloaded, Span, SpanState
 
 
 class SentTurns:
@@ -67,3 +68,21 @@ class SentTurns:
             return str(last.id)
         is_known = span.message_index is not None and span.message_index < len(self._ids)
         return self.turn_id(conversation, span.message_index) if is_known else None
+
+
+def visibility(spans: Iterable[Span], turn_of: Callable[[Span], str | None]) -> dict[str, Visibility]:
+    """By turn, for every turn that has tokens in the sequence; ``turn_of`` says whose a span is, None: no turn's."""
+    cached: Counter[str] = Counter()
+    gone: Counter[str] = Counter()
+    for span in spans:
+        turn_id = turn_of(span)
+        if turn_id is not None:
+            side = cached if span.state is SpanState.CACHED else gone
+            side[turn_id] += span.end - span.start
+    return {turn_id: _of(cached[turn_id], gone[turn_id]) for turn_id in {*cached, *gone}}
+
+
+def _of(n_cached: int, n_gone: int) -> Visibility:
+    if n_gone <= 0:
+        return Visibility.ALL
+    return Visibility.PARTLY if n_cached > 0 else Visibility.NONE

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.chats.chat_list import ROW, ChatListModel, Row, grouped
 from app.chats.chat_rows import ChatRows
-from app.commands.actions import Actions
+from app.commands.actions import SIDEBAR_MENU, Actions
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.store.records import ChatLine, Hit
@@ -81,8 +81,9 @@ class Sidebar(Retranslating, QDockWidget):
         self._more.setObjectName("sidebarMore")
         self._more.setIcon(theme.icon("more"))
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.menu = QMenu(self._more)
-        self._more.setMenu(self.menu)
+        menu = QMenu(self._more)
+        actions.fill(menu, SIDEBAR_MENU)
+        self._more.setMenu(menu)
         self._field = QLineEdit()
         self._field.setObjectName("chatSearch")
         self._field.setClearButtonEnabled(True)

@@ -1,4 +1,4 @@
-"""What the buttons under a turn do, and what is said there in another language."""
+"""What the buttons under a turn do."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from PySide6.QtGui import QGuiApplication
 from app.chats.chat_session import ChatSession
 from app.chats.conversation import plain_text
 from app.chats.turn_display import TurnDisplay
-from app.commands.actions import Actions
 from app.composer.composer import Composer
 from app.store.records import Turn
-from app.transcript import turns
 from app.transcript.transcript import Transcript
-from app.transcript.turns import Action, TurnState
+from app.transcript.turns import Action, ShownState, ShownTurn
 
 
 class TurnActions(QObject):
@@ -35,13 +33,8 @@ class TurnActions(QObject):
         transcript.action_requested.connect(self._on_action)
         transcript.language_changed.connect(self._say_again)
 
-    def connect_actions(self, actions: Actions) -> None:
-        """Say what the actions about messages do."""
-        for name, do in (("edit_last", self.edit_last), ("copy_last", self.copy_last), ("copy_chat", self.copy_chat)):
-            actions[name].triggered.connect(lambda _checked=False, do=do: do())
-
     def _say_again(self) -> None:
-        """In another language."""
+        """Retranslate what is shown about the turns."""
         chat = self._chat
         self.transcript.set_words(self._display.words(chat.conversation.shown_turns(), chat.settings.sampling))
 
@@ -81,8 +74,8 @@ class TurnActions(QObject):
         if conversation.request_id is None and (shown := conversation.show_version(turn_id, step)) is not None:
             self._chat.show_again(shown)
 
-    def _actions_of(self, turn: turns.ShownTurn, is_last: bool) -> tuple[Action, ...]:
-        if turn.state is TurnState.STREAMING:
+    def _actions_of(self, turn: ShownTurn, is_last: bool) -> tuple[Action, ...]:
+        if turn.state is ShownState.STREAMING:
             return ()
         if turn.role == "user":
             again = (Action.REGENERATE,) if is_last else ()

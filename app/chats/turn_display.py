@@ -8,11 +8,10 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject
 
 from app.chats.conversation import Conversation
-from app.look import i18n
+from app.look import language
 from app.models.file_names import model_name, name_of_file
-from app.store.records import Turn
-from app.transcript import turns
-from app.transcript.turns import TurnState
+from app.store.records import Turn, TurnState
+from app.transcript.turns import ShownState, ShownTurn
 from engine.api.messages import FinishReason, ModelFacts
 from engine.api.settings import SamplingSettings
 
@@ -24,18 +23,18 @@ class TurnDisplay(QObject):
 
     def shown(
         self, conversation: Conversation, turn: Turn, sampling: SamplingSettings, facts: ModelFacts | None
-    ) -> turns.ShownTurn:
+    ) -> ShownTurn:
         """What the transcript shows of a turn."""
         text = turn.own_text
         if turn.attachments:
             names = "\n".join(f"📎 {_escaped(one.name)}" for one in turn.attachments)
             text = f"{names}\n\n{text}" if text.strip() else names
-        return turns.ShownTurn(
+        return ShownTurn(
             str(turn.id),
             turn.message.role,
             text,
             turn.message.reasoning,
-            turn.state,
+            state_of(turn),
             author=author_of(turn, facts) if turn.message.role == "assistant" else "",
             time=_time_of(turn),
             facts=self.facts_of(turn, sampling),
@@ -54,9 +53,9 @@ class TurnDisplay(QObject):
             return ()
         facts = [self.tr("%Ln token(s)", "", stats.n_generated)]
         if stats.decode_tps > 0:
-            facts.append(self.tr("{0} tok/s").format(i18n.number(stats.decode_tps, 1)))
+            facts.append(self.tr("{0} tok/s").format(language.number(stats.decode_tps, 1)))
         if stats.n_reused > 0:
-            facts.append(self.tr("{0} reused").format(i18n.number(stats.n_reused)))
+            facts.append(self.tr("{0} reused").format(language.number(stats.n_reused)))
         if sampling.seed is None and sampling.temperature > 0:
             facts.append(self.tr("seed {0}").format(stats.seed))
         return tuple(facts)
@@ -70,6 +69,11 @@ class TurnDisplay(QObject):
             FinishReason.MAX_TOKENS: self.tr("The longest answer allowed was reached."),
             FinishReason.CACHE_FULL: self.tr("The cache is full."),
         }.get(turn.reason or FinishReason.END_OF_TURN, "")
+
+
+def state_of(turn: Turn) -> ShownState:
+    """How far the transcript shows a turn to be."""
+    return ShownState(turn.state.value)
 
 
 def version_of(conversation: Conversation, turn_id: int) -> tuple[int, int] | None:
@@ -86,7 +90,7 @@ def author_of(turn: Turn, facts: ModelFacts | None) -> str:
 
 
 def _time_of(turn: Turn) -> str:
-    return i18n.time_text(turn.moment.astimezone())
+    return language.time_text(turn.moment.astimezone())
 
 
 def _escaped(name: str) -> str:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 from app.chats.chat_list import Badge
 from app.chats.sidebar import Sidebar
 from app.link.session import EngineSession
-from app.look import i18n
+from app.look import language
 from app.settings.preferences_dialog import PreferencesDialog
 from app.store.preferences import PreferencesStore
 from engine.api.messages import ChatTier, ChatTiersChanged, EngineLost, Event, ModelUnloaded, Tier
@@ -55,7 +55,7 @@ class WarmChats(QObject):
 def badge_of(chat: ChatTier) -> Badge:
     """How the list of chats says where a chat is."""
     translate = QCoreApplication.translate
-    size = i18n.bytes_text(chat.n_bytes)
+    size = language.bytes_text(chat.n_bytes)
     word, meaning = {
         Tier.ACTIVE: (
             translate("WarmChats", "active"),
@@ -75,4 +75,4 @@ def badge_of(chat: ChatTier) -> Badge:
 
 def _short(n_bytes: int) -> str:
     """An amount for a narrow place: below a GiB nobody needs the tenths."""
-    return i18n.bytes_text(n_bytes, 1 if n_bytes >= 1 << 30 else 0)
+    return language.bytes_text(n_bytes, 1 if n_bytes >= 1 << 30 else 0)

@@ -37,7 +37,6 @@ class Attaching(QObject):
         button.setDefaultAction(action)
         button.setIconSize(QSize(18, 18))
         composer.add_tool(button)
-        action.triggered.connect(lambda _checked=False: self.ask())
         self._composer = composer
         self._session = session
         self._notices = notices

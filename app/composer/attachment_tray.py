@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from app.look import i18n
+from app.look import language
 from app.look.plain_tip import plain_tip
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
@@ -33,7 +33,7 @@ class _Chip(Retranslating, QFrame):
         icon.setPixmap(theme.icon("attach").pixmap(16, 16))
         self._name = ElidedLabel()
         self._name.set_line(attachment.name)
-        self._short = self._long = i18n.bytes_text(_n_bytes(attachment.text))
+        self._short = self._long = language.bytes_text(_n_bytes(attachment.text))
         self._size = QLabel(self._short)
         self._size.setProperty("level", "meta")
         self._remove = QToolButton()
@@ -55,7 +55,7 @@ class _Chip(Retranslating, QFrame):
         about = self.tr("about %Ln token(s)", "", n_tokens)
         self._short = self._long = about if is_estimate else self.tr("%Ln token(s)", "", n_tokens)
         if share is not None:
-            self._long = self.tr("{0} · {1} of the cache").format(self._short, i18n.percent(share))
+            self._long = self.tr("{0} · {1} of the cache").format(self._short, language.percent(share))
         self._size.setToolTip(self._long)
         self._fit()
 

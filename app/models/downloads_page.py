@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
-from app.models import download_words, fit_words
+from app.models import download_text, fit_text
 from app.models.model_card import CardList, ModelCard
 from engine.api.sentences import Sentence
 from engine.models.hub.downloads import Download, DownloadState
@@ -102,9 +102,9 @@ class DownloadsPage(Retranslating, QWidget):
         card.remove.setToolTip(tip)
         first = card.pause if is_active else card.load if is_done else card.resume
         card.offer([first, card.remove])
-        card.set_facts(download_words.progress(download))
+        card.set_facts(download_text.progress(download))
         card.set_progress(None if is_done else download.n_done / max(1, download.n_total))
         if is_done and card.path in self._not_loaded:
-            card.set_fit(fit_words.of_problem(self._not_loaded[card.path]))
+            card.set_fit(fit_text.of_problem(self._not_loaded[card.path]))
         else:
-            card.set_fit(download_words.state(download))
+            card.set_fit(download_text.state(download))

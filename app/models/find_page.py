@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
-from app.models import fit_words
-from app.models.fit_words import FitWords
+from app.models import fit_text
+from app.models.fit_text import FitText
 from app.models.model_card import CARDS_AT_ONCE, CardList, ModelCard
 from app.widgets.elided_label import ElidedLabel
 from engine.models.hub.remote import RemoteModel, Repo, SearchResult
@@ -57,7 +57,7 @@ class FindPage(Retranslating, QWidget):
         self._suggestions: tuple[Suggested, ...] = ()
         self._found: tuple[SearchResult, ...] | None = None
         self._repo: Repo | None = None
-        self._fits: dict[str, FitWords] = {}
+        self._fits: dict[str, FitText] = {}
         self._not_judged: set[str] = set()
         self._n_shown = CARDS_AT_ONCE
         self._queued: frozenset[str] = frozenset()
@@ -152,14 +152,14 @@ class FindPage(Retranslating, QWidget):
         for model in repo.models[first : first + JUDGED_AT_ONCE]:
             self.judge(model)
 
-    def show_fit(self, key: str, fit: FitWords) -> None:
+    def show_fit(self, key: str, fit: FitText) -> None:
         """Whether a file fits."""
         self._fits[key] = fit
         self._not_judged.discard(key)
         if key in self._cards:
             self._render(self._cards[key])
 
-    def show_not_judged(self, key: str, fit: FitWords) -> None:
+    def show_not_judged(self, key: str, fit: FitText) -> None:
         """Why it could not be told whether a file fits; it can be tried again."""
         self._fits[key] = fit
         self._not_judged.add(key)
@@ -216,12 +216,12 @@ class FindPage(Retranslating, QWidget):
         self._repos.clear()
         if self._found is None:
             for model in (one.model for one in self._suggestions):
-                size = i18n.bytes_text(model.size_bytes)
+                size = language.bytes_text(model.size_bytes)
                 self._add_repo(model.repo, model.name, self.tr("Suggested for this computer · {0}").format(size))
             return
         for found in self._found:
             parts = [
-                self.tr("{0} downloads").format(i18n.number(found.n_downloads)),
+                self.tr("{0} downloads").format(language.number(found.n_downloads)),
                 found.licence,
                 self.tr("gated") if found.is_gated else "",
             ]
@@ -258,7 +258,7 @@ class FindPage(Retranslating, QWidget):
 
     def _render(self, card: FileCard) -> None:
         model = card.model
-        parts = [model.quantization, i18n.bytes_text(model.size_bytes)]
+        parts = [model.quantization, language.bytes_text(model.size_bytes)]
         if len(model.files) > 1:
             parts.append(self.tr("{0} files").format(len(model.files)))
         card.set_facts(" · ".join(part for part in parts if part))
@@ -267,9 +267,9 @@ class FindPage(Retranslating, QWidget):
         judge.setToolTip(self.tr("Read the header of the file, a few megabytes, and plan what it would take"))
         is_queued = model.key in self._queued
         download.setText(self.tr("Added") if is_queued else self.tr("Download"))
-        download.setToolTip(self.tr("Download {0}").format(i18n.bytes_text(model.size_bytes)))
+        download.setToolTip(self.tr("Download {0}").format(language.bytes_text(model.size_bytes)))
         fit = self._fits.get(model.key)
-        card.set_fit(fit if fit is not None else FitWords("", "text_3"))
+        card.set_fit(fit if fit is not None else FitText("", "text_3"))
         can_judge = model.key not in self._fits or model.key in self._not_judged
         usable = [judge] if can_judge else []
         card.offer(*(usable, [download]) if is_queued else ([*usable, download],))
@@ -277,7 +277,7 @@ class FindPage(Retranslating, QWidget):
     def judge(self, model: RemoteModel) -> None:
         """Have it looked at whether a file fits, once."""
         if model.key not in self._fits or model.key in self._not_judged:
-            self.show_fit(model.key, fit_words.waiting())
+            self.show_fit(model.key, fit_text.waiting())
             self.judge_wanted.emit(model)
 
     def _restyle(self) -> None:

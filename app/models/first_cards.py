@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
-from app.models import download_words, fit_words
-from app.models.fit_words import FitWords
+from app.models import download_text, fit_text
+from app.models.fit_text import FitText
 from app.models.model_card import ModelCard
 from engine.api.sentences import Sentence
 from engine.models.hub.downloads import Download, DownloadState
@@ -42,7 +42,7 @@ class FoundCard(FirstCard):
     def retranslate(self) -> None:
         """Its size, and where it lies."""
         info = self._model.info
-        facts = [info.quantization, i18n.bytes_text(info.size_bytes)] if info is not None else []
+        facts = [info.quantization, language.bytes_text(info.size_bytes)] if info is not None else []
         self.set_facts(" · ".join([*facts, str(self._model.path.parent)]))
         self._open.setText(self.tr("Open"))
         self._open.setToolTip(self.tr("Load it with settings that fit the free memory"))
@@ -115,7 +115,7 @@ class SuggestedCard(FirstCard):
         """What it is, and either whether it fits or how far it is."""
         download = self._download
         state = download.state if download is not None else None
-        size = i18n.bytes_text(self.model.size_bytes)
+        size = language.bytes_text(self.model.size_bytes)
         self.set_facts(f"{size} · {self._purpose()}")
         self._get.setText(self.tr("Try again") if self._problem else self.tr("Download"))
         self._get.setToolTip(self.tr("Download {0}").format(size))
@@ -135,37 +135,37 @@ class SuggestedCard(FirstCard):
         self.set_progress(download.n_done / max(1, download.n_total) if download and is_under_way else None)
         self.set_fit(self._state(download))
 
-    def _state(self, download: Download | None) -> FitWords:
+    def _state(self, download: Download | None) -> FitText:
         if download is not None:
-            words = download_words.state(download)
-            return words if words.line else FitWords(download_words.progress(download), "text_2")
+            words = download_text.state(download)
+            return words if words.line else FitText(download_text.progress(download), "text_2")
         if self._problem is not None:
-            return fit_words.of_problem(self._problem)
-        return FitWords(self.tr("Asking…"), "text_3") if self._is_asking else self._judgement()
+            return fit_text.of_problem(self._problem)
+        return FitText(self.tr("Asking…"), "text_3") if self._is_asking else self._judgement()
 
-    def _judgement(self) -> FitWords:
-        needed, free = i18n.bytes_text(self.model.needed_bytes), i18n.bytes_text(self._free_bytes)
+    def _judgement(self) -> FitText:
+        needed, free = language.bytes_text(self.model.needed_bytes), language.bytes_text(self._free_bytes)
         tips = [
             self.tr("{0} are free. What it takes is worked out from the size of its file, for {1} tokens.").format(
-                free, i18n.number(N_CTX)
+                free, language.number(N_CTX)
             ),
             self.tr("It is planned to the byte when it is opened: the context then gets what room there is."),
             self.tr("Licence: {0}").format(self.model.licence),
         ]
         if not self._suggested.fits:
             words = self.tr("About {0} are needed, and {1} are free: close other programs first")
-            return FitWords(words.format(needed, free), "warning", "\n".join(tips))
+            return FitText(words.format(needed, free), "warning", "\n".join(tips))
         if self._suggested.is_on_gpu:
             words = self.tr("Fits on the GPU · takes about {0}")
-            return FitWords(words.format(needed), "success", "\n".join(tips))
+            return FitText(words.format(needed), "success", "\n".join(tips))
         tips.append(
             self.tr(
                 "The speed is a guess: for every token a processor reads the whole file, at about {0} per second."
-            ).format(i18n.bytes_text(CPU_BYTES_PER_S))
+            ).format(language.bytes_text(CPU_BYTES_PER_S))
         )
-        speed = i18n.number(round(self.model.cpu_tokens_per_s))
+        speed = language.number(round(self.model.cpu_tokens_per_s))
         words = self.tr("Fits, on the processor · takes about {0} · perhaps {1} tokens/s")
-        return FitWords(words.format(needed, speed), "success", "\n".join(tips))
+        return FitText(words.format(needed, speed), "success", "\n".join(tips))
 
     def _purpose(self) -> str:
         return {

@@ -96,7 +96,7 @@ class FirstModels(QWidget):
         return any(card.is_download for card in self._suggested_cards())
 
     def shows(self, key: str) -> bool:
-        """Whether somebody can see what becomes of a download."""
+        """Whether the progress of a download is visible here."""
         return any(card.isVisible() and card.has_download(key) for card in self._suggested_cards())
 
     def _suggested_cards(self) -> list[SuggestedCard]:

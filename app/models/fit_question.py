@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.look import i18n
+from app.look import language
 from app.models.file_names import name_of_file
 from engine.api.plan import Proposal
 from engine.api.settings import LoadSettings
@@ -58,10 +58,10 @@ class FitQuestion(QObject):
     def _words(self, proposal: Proposal) -> str:
         settings = proposal.settings
         parts = [
-            self.tr("{0} tokens").format(i18n.number(settings.n_ctx or proposal.plan.n_ctx)),
+            self.tr("{0} tokens").format(language.number(settings.n_ctx or proposal.plan.n_ctx)),
             self.tr("K {0}, V {1}").format(settings.type_k.value, settings.type_v.value),
             self.tr("{0} layers on the GPU").format(proposal.plan.n_gpu_layers),
-            i18n.bytes_text(proposal.plan.total_bytes),
+            language.bytes_text(proposal.plan.total_bytes),
         ]
         if not proposal.plan.n_gpu_layers:
             del parts[2]

@@ -115,7 +115,7 @@ class HubWorker(QObject):
         self._background.ask(keep, lambda _none: None, self.token_not_kept.emit)
 
     def close(self) -> None:
-        """Stop the downloads; nothing is told after this."""
+        """Stop the downloads; no signal is emitted after this."""
         self._background.close()
         self.queue.close()
         if not self._lock.acquire(timeout=CLOSE_TIMEOUT_S):

@@ -7,11 +7,11 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
-from app.models import fit_words
-from app.models.fit_words import FitWords
+from app.models import fit_text
+from app.models.fit_text import FitText
 from app.models.model_card import CARDS_AT_ONCE, CardList, ModelCard
 from engine.models.gguf import Attention
 from engine.models.library import LibraryModel, Listing
@@ -43,7 +43,7 @@ class LibraryPage(Retranslating, QWidget):
         self.setObjectName("libraryPage")
         self._theme = theme
         self._models: tuple[LibraryModel, ...] = ()
-        self._fits: dict[str, FitWords] = {}
+        self._fits: dict[str, FitText] = {}
         self._loaded: str | None = None
         self._loading: str | None = None
         self._cards: dict[Path, LibraryCard] = {}
@@ -92,7 +92,7 @@ class LibraryPage(Retranslating, QWidget):
         self._models = listing.models
         self._fill()
 
-    def show_fit(self, path: str, fit: FitWords) -> None:
+    def show_fit(self, path: str, fit: FitText) -> None:
         """Whether the model of a file fits."""
         self._fits[path] = fit
         card = self._cards.get(Path(path))
@@ -173,9 +173,9 @@ class LibraryPage(Retranslating, QWidget):
         card.set_facts(*self._facts(model))
         if card.load is None:
             if model.problem is not None:
-                card.set_fit(fit_words.of_problem(model.problem.sentence))
+                card.set_fit(fit_text.of_problem(model.problem.sentence))
             return
-        card.set_fit(self._fits.get(path, fit_words.waiting()))
+        card.set_fit(self._fits.get(path, fit_text.waiting()))
         words = {self._loaded: self.tr("Loaded"), self._loading: self.tr("Loading…")}
         card.load.setText(words.get(path, self.tr("Load")))
         card.load.setToolTip(self.tr("Load it as the line says; the chat stays, the model before it is given up first"))
@@ -187,28 +187,28 @@ class LibraryPage(Retranslating, QWidget):
         if info is None:
             return [f"{where} · {model.path.parent}"]
         if info.n_params < 1e9:
-            parameters = self.tr("{0} M parameters").format(i18n.number(round(info.n_params / 1e6)))
+            parameters = self.tr("{0} M parameters").format(language.number(round(info.n_params / 1e6)))
         else:
-            parameters = self.tr("{0} B parameters").format(i18n.number(info.n_params / 1e9, 1))
-        trained = self.tr("trained for {0} tokens").format(i18n.number(info.n_ctx_train))
+            parameters = self.tr("{0} B parameters").format(language.number(info.n_params / 1e9, 1))
+        trained = self.tr("trained for {0} tokens").format(language.number(info.n_ctx_train))
         if info.attention is Attention.NONE:
             kv = self.tr("recurrent: no KV")
         elif model.late_kv_bytes_per_1000 < model.kv_bytes_per_1000:
             kv = self.tr("{0}: {1} of KV per 1,000 tokens, {2} beyond the window of {3}").format(
                 info.attention.value.upper(),
-                i18n.bytes_text(model.kv_bytes_per_1000),
-                i18n.bytes_text(model.late_kv_bytes_per_1000),
-                i18n.number(info.n_swa),
+                language.bytes_text(model.kv_bytes_per_1000),
+                language.bytes_text(model.late_kv_bytes_per_1000),
+                language.number(info.n_swa),
             )
         else:
             kv = self.tr("{0}: {1} of KV per 1,000 tokens").format(
-                info.attention.value.upper(), i18n.bytes_text(model.kv_bytes_per_1000)
+                info.attention.value.upper(), language.bytes_text(model.kv_bytes_per_1000)
             )
         licence = info.licence or self.tr("no licence named")
         # Ollama names its files by their content only.
         file = [] if model.source is Source.OLLAMA else [_file_words(model.path, len(info.files))]
         return [
-            " · ".join([info.quantization, i18n.bytes_text(info.size_bytes), parameters, trained]),
+            " · ".join([info.quantization, language.bytes_text(info.size_bytes), parameters, trained]),
             " · ".join([kv, licence, where, *file]),
         ]
 

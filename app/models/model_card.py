@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.look import i18n
+from app.look import language
 from app.look.plain_tip import plain_tip
 from app.look.theme import Theme
-from app.models.fit_words import FitWords
+from app.models.fit_text import FitText
 from app.widgets.elided_label import ElidedLabel
 
 BAR_STEPS = 1000
@@ -28,7 +28,7 @@ class ModelCard(QFrame):
         # The keyboard comes to it when a button goes from under it, see `offer`.
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._theme = theme
-        self._fit: FitWords | None = None
+        self._fit: FitText | None = None
         self.title = ElidedLabel()
         self.title.setProperty("level", "heading")
         self.title.set_line(name)
@@ -69,7 +69,7 @@ class ModelCard(QFrame):
             label.setVisible(index < len(lines))
             label.set_line(lines[index] if index < len(lines) else "")
 
-    def set_fit(self, fit: FitWords) -> None:
+    def set_fit(self, fit: FitText) -> None:
         """Whether it fits, or what is wrong with it."""
         if fit == self._fit:
             return
@@ -172,8 +172,8 @@ class CardList(QScrollArea):
                 card.show()
                 before = card.follow(before)
             QWidget.setTabOrder(before, self._more)
-        self._more.setText(self.tr("Show {0} more").format(i18n.number(min(n_left_out, CARDS_AT_ONCE))))
-        self._more.setToolTip(self.tr("{0} are not shown yet").format(i18n.number(n_left_out)))
+        self._more.setText(self.tr("Show {0} more").format(language.number(min(n_left_out, CARDS_AT_ONCE))))
+        self._more.setToolTip(self.tr("{0} are not shown yet").format(language.number(n_left_out)))
         self._more.setVisible(n_left_out > 0)
         self._empty.setVisible(not cards)
 

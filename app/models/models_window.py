@@ -83,6 +83,6 @@ class ModelsWindow(Retranslating, QDialog):
                 layout.setContentsMargins(20 + side, 16, 12 + side, 16)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Tell that it is there."""
+        """Emit ``shown``."""
         super().showEvent(event)
         self.shown.emit()

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.commands.actions import Actions
 from app.link.status import EngineStatus
-from app.look import i18n
+from app.look import language
 from app.look.plain_tip import plain_tip
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
@@ -64,7 +64,7 @@ class ModelRow(QPushButton):
         row.addWidget(self._mark)
         parts = [
             model.quantization,
-            i18n.bytes_text(model.size_bytes) if model.size_bytes else "",
+            language.bytes_text(model.size_bytes) if model.size_bytes else "",
             _place(model),
         ]
         self._facts.set_line(" · ".join(part for part in parts if part))
@@ -192,7 +192,7 @@ class ModelPicker(Retranslating, Popup):
         self._bar.setValue(round(1000 * status.fraction))
         self._loading.setText(
             self.tr("Loading {0} · {1}").format(
-                name_of_file(status.model_path or "")[:40], i18n.percent(status.fraction)
+                name_of_file(status.model_path or "")[:40], language.percent(status.fraction)
             )
         )
 

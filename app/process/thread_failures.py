@@ -1,4 +1,4 @@
-"""Tells of threads that ended by a mistake: without it a part of the program would be still for good, in silence."""
+"""Reports exceptions that end a thread, in the log and in the window."""
 
 from __future__ import annotations
 

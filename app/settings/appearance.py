@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.look.i18n import LANGUAGES, Languages
+from app.look.language import LANGUAGES, Languages
 from app.look.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Mode, Theme
 from app.store.preferences import PreferencesStore
 

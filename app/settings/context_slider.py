@@ -34,7 +34,7 @@ class ContextSlider(QSlider):
         return min(self._most, max(STEP, round(exact / STEP) * STEP))
 
     def show_tokens(self, n_tokens: int) -> None:
-        """Stand where these tokens are; nothing is told."""
+        """Stand where these tokens are; no signal is emitted."""
         nearest = min(range(N_STEPS + 1), key=lambda step: abs(self.tokens(step) - n_tokens))
         if self.tokens(self.value()) != n_tokens:
             self.blockSignals(True)

@@ -42,7 +42,7 @@ class ChoiceBox(QComboBox):
 
 
 class SettingField(Retranslating, QWidget):
-    """One setting: its label and the control that fits its type; ``edited`` tells that a person changed it.
+    """One setting: its label and the control that fits its type; ``edited`` is emitted when a person changes it.
 
     What can't be a value stays in the field as it was typed, marked, with a sentence that says what would be right; the
     setting keeps the last good value.
@@ -93,7 +93,7 @@ class SettingField(Retranslating, QWidget):
         self._show_value()
 
     def set_default(self, value: Any) -> None:
-        """What it is for this model while nobody sets it."""
+        """The default for this model."""
         if value != self._default:
             self._default = value
             self.retranslate()
@@ -144,7 +144,7 @@ class SettingField(Retranslating, QWidget):
         return super().event(event)
 
     def lock(self, reason: str) -> None:
-        """Let nobody change it, and say why in the tooltip; an empty reason opens it again."""
+        """Disable it with the reason in its tooltip; an empty reason enables it again."""
         self._locked = reason
         self._control.setEnabled(not reason)
         self._label.setEnabled(not reason)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look import i18n
+from app.look import language
 from app.look.colours import ACCENTS
 from app.look.retranslating import Retranslating
 from app.look.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Theme
@@ -136,7 +136,7 @@ class PreferencesDialog(Retranslating, QDialog):
         self._size.blockSignals(True)
         self._size.setValue(round(preferences.text_scale * 100 / STEP))
         self._size.blockSignals(False)
-        self._size_text.setText(i18n.percent(preferences.text_scale))
+        self._size_text.setText(language.percent(preferences.text_scale))
         self._language.setCurrentIndex(max(0, self._language.findData(preferences.language)))
 
     def retranslate(self) -> None:
@@ -171,8 +171,8 @@ class PreferencesDialog(Retranslating, QDialog):
         self._language.setToolTip(self.tr("Takes effect at once, without a restart"))
         chosen = self._language.currentData()
         self._language.clear()
-        self._language.addItem(self.tr("As the system"), i18n.SYSTEM)
-        for code, name in i18n.LANGUAGES.items():
+        self._language.addItem(self.tr("As the system"), language.SYSTEM)
+        for code, name in language.LANGUAGES.items():
             self._language.addItem(name, code)
         self._language.setCurrentIndex(max(0, self._language.findData(chosen)))
         self._forget.setText(self.tr("Empty all kept caches"))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QPushButton, QTo
 
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
-from app.store.setup import Preset, Setup, preset_setup
+from app.store.setup import Setup, SetupPreset, preset_setup
 
 NAME_MAX = 60
 
@@ -84,7 +84,7 @@ class PresetBar(Retranslating, QWidget):
         for menu in (self._menu, self._more_menu):
             menu.setToolTipsVisible(True)
 
-    def _choose(self, preset: Preset, name: str) -> None:
+    def _choose(self, preset: SetupPreset, name: str) -> None:
         self.chosen.emit(lambda setup, n_ctx_train: preset_setup(preset, setup, n_ctx_train))
         self._last = name
         self._name()
@@ -114,23 +114,23 @@ class PresetBar(Retranslating, QWidget):
         name = _as_text(self._last) if self._last else ""
         self._button.setText(self.tr("Preset: {0}").format(name) if name else self.tr("Presets"))
 
-    def _words(self) -> dict[Preset, tuple[str, str]]:
+    def _words(self) -> dict[SetupPreset, tuple[str, str]]:
         return {
-            Preset.EXACT: (
+            SetupPreset.EXACT: (
                 self.tr("Best quality"),
                 self.tr("Up to 8,192 cells in f16, nothing is evicted: the answer stops when the cache is full"),
             ),
-            Preset.LONG: (
+            SetupPreset.LONG: (
                 self.tr("Long chat on a small GPU"),
                 self.tr("Up to 32,768 cells with K and V in q8_0: half the memory, hardly any loss"),
             ),
-            Preset.CHAT: (
+            SetupPreset.CHAT: (
                 self.tr("Endless chat"),
                 self.tr(
                     "4,096 cells in f16; the sinks stay, the oldest tokens leave, and the answer never has to stop"
                 ),
             ),
-            Preset.SMALL: (
+            SetupPreset.SMALL: (
                 self.tr("Lowest memory"),
                 self.tr("2,048 cells with K and V in q4_0 and small batches: the least memory, and less exact"),
             ),

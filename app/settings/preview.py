@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from app.cache.marks import Mark, Pattern
 from app.cache.memory_bars import PARTS, ShareBar
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel
@@ -47,7 +47,7 @@ class DevicePreview(QWidget):
         """Show what would lie there, beside what lies there now."""
         name = self.tr("RAM") if plan.name == "CPU" else plan.name
         now, then, free = (
-            i18n.bytes_text(amount)
+            language.bytes_text(amount)
             for amount in (held.held_bytes if held is not None else 0, plan.held_bytes, plan.free_bytes)
         )
         self._name.set_line(self.tr("{0}, {1} free").format(name, free))
@@ -158,10 +158,10 @@ class Preview(Retranslating, QWidget):
         now = sum(device.kv_bytes for device in facts.devices) if facts is not None else 0
         if plan is None:
             line = self.tr("KV {0} → …") if self._is_waiting else self.tr("KV {0} now")
-            self._kv.set_line(line.format(i18n.bytes_text(now)))
+            self._kv.set_line(line.format(language.bytes_text(now)))
         else:
-            then, cells = i18n.bytes_text(plan.kv_bytes), i18n.number(plan.n_ctx)
-            self._kv.set_line(self.tr("KV {0} → {1} · {2} cells").format(i18n.bytes_text(now), then, cells))
+            then, cells = language.bytes_text(plan.kv_bytes), language.number(plan.n_ctx)
+            self._kv.set_line(self.tr("KV {0} → {1} · {2} cells").format(language.bytes_text(now), then, cells))
         self._verdict.setVisible(plan is not None or bool(self._refusal))
         if plan is None:
             self._set_verdict(self._refusal, "danger")
@@ -188,7 +188,7 @@ class Preview(Retranslating, QWidget):
         if fit.largest_n_ctx is None:
             self._largest.setText(self.tr("No context window fits"))
         else:
-            n_tokens = i18n.number(fit.largest_n_ctx)
+            n_tokens = language.number(fit.largest_n_ctx)
             is_beyond = self._plan is not None and self._plan.fits and self._plan.n_ctx > fit.largest_n_ctx
             # More would fit, but nothing longer than what the model was trained for is looked for.
             text = self.tr("Trained length: {0} tokens") if is_beyond else self.tr("Largest that fits: {0} tokens")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QPushButton, QWidget
 
 from app.look.plain_tip import plain_tip
 from app.look.retranslating import Retranslating
-from app.store.records import MAX_TITLE, Preset
+from app.store.records import MAX_TITLE, PromptPreset
 
 
 class PromptMenu(Retranslating, QPushButton):
@@ -24,13 +24,13 @@ class PromptMenu(Retranslating, QPushButton):
         super().__init__(parent)
         self.setObjectName("promptMenu")
         self.setProperty("kind", "quiet")
-        self._own: Callable[[], list[Preset]] = list
+        self._own: Callable[[], list[PromptPreset]] = list
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self.fill)
         self.setMenu(self._menu)
         self.retranslate()
 
-    def set_source(self, own: Callable[[], list[Preset]]) -> None:
+    def set_source(self, own: Callable[[], list[PromptPreset]]) -> None:
         """Where the person's own prompts come from."""
         self._own = own
 
@@ -52,21 +52,21 @@ class PromptMenu(Retranslating, QPushButton):
             for preset in own:
                 remove.addAction(preset.name.replace("&", "&&"), partial(self.removed.emit, preset.name))
 
-    def _first_prompts(self) -> list[Preset]:
+    def _first_prompts(self) -> list[PromptPreset]:
         return [
-            Preset(self.tr("Brief"), self.tr("Answer in as few words as the question allows.")),
-            Preset(
+            PromptPreset(self.tr("Brief"), self.tr("Answer in as few words as the question allows.")),
+            PromptPreset(
                 self.tr("Patient teacher"),
                 self.tr("Explain step by step, from what is known to what is new. Use an example for each step."),
             ),
-            Preset(
+            PromptPreset(
                 self.tr("Programmer"),
                 self.tr(
                     "You are an experienced programmer. Give complete, working code first, "
                     "then explain only what is not obvious."
                 ),
             ),
-            Preset(
+            PromptPreset(
                 self.tr("Translator"),
                 self.tr(
                     "Translate what I write: Chinese into English, anything else into Chinese. "

@@ -19,7 +19,7 @@ from app.settings.chat_policy import ChatPolicy
 from app.settings.form import SettingsForm
 from app.settings.prompt_menu import PromptMenu
 from app.store.preferences import MAX_SYSTEM_PROMPT
-from app.store.records import Preset
+from app.store.records import PromptPreset
 from engine.api.settings import PolicySettings, SamplingSettings
 from engine.api.valid import valid_text
 
@@ -29,7 +29,7 @@ TYPING_MS = 400
 
 class SamplingPanel(Retranslating, QScrollArea):
     """What holds for the open chat from the next request on: ``sampling_edited`` carries SamplingSettings,
-    ``system_prompt_edited`` a text, ``policy_edited`` PolicySettings or None, ``prompt_kept`` a Preset."""
+    ``system_prompt_edited`` a text, ``policy_edited`` PolicySettings or None, ``prompt_kept`` a PromptPreset."""
 
     sampling_edited = Signal(object)
     policy_edited = Signal(object)
@@ -65,7 +65,7 @@ class SamplingPanel(Retranslating, QScrollArea):
         self._lay_out()
         self.policy.edited.connect(self.policy_edited)
         self.prompts.chosen.connect(self._system.setPlainText)
-        self.prompts.kept.connect(lambda name: self.prompt_kept.emit(Preset(name, self.system_prompt)))
+        self.prompts.kept.connect(lambda name: self.prompt_kept.emit(PromptPreset(name, self.system_prompt)))
         self._system.textChanged.connect(self._timer.start)
         self._system.installEventFilter(self)
         self._timer.timeout.connect(lambda: self.system_prompt_edited.emit(self.system_prompt))
@@ -101,7 +101,7 @@ class SamplingPanel(Retranslating, QScrollArea):
         return valid_text(self._system.toPlainText()[:MAX_SYSTEM_PROMPT])
 
     def flush(self) -> None:
-        """Tell now of what was typed just before."""
+        """Emit a pending edit of the system prompt now."""
         if self._timer.isActive():
             self._timer.stop()
             self.system_prompt_edited.emit(self.system_prompt)

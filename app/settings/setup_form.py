@@ -91,7 +91,7 @@ class SetupForm(Retranslating, QWidget):
         self._show_slider()
 
     def show_defaults(self, setup: Setup) -> None:
-        """Say in the tooltips what each setting is while nobody sets it."""
+        """Show the default of each setting in its tooltip."""
         for settings in (setup.load, setup.policy):
             for declaration in declarations(type(settings)):
                 self._fields[declaration.name].set_default(getattr(settings, declaration.name))

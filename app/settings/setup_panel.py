@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.link.what_if import WhatIf
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.settings.form import words
@@ -212,9 +212,9 @@ class SetupPanel(Retranslating, QWidget):
         self._is_refused = False
         reasons: dict[str, dict[str, str]] = {}
         for refusal in plan.refusals:
-            reasons.setdefault(refusal.setting, {})[refusal.value] = i18n.in_words(refusal.sentence)
+            reasons.setdefault(refusal.setting, {})[refusal.value] = language.in_words(refusal.sentence)
         self.form.set_refusals(reasons, types_match=plan.types_must_match)
-        warnings = [i18n.in_words(warning.sentence) for warning in plan.warnings]
+        warnings = [language.in_words(warning.sentence) for warning in plan.warnings]
         if plan.types_must_match:
             warnings.append(self.tr("This model keeps K and V as one, so their types change together."))
         self.preview.show_plan(plan, warnings)
@@ -222,7 +222,7 @@ class SetupPanel(Retranslating, QWidget):
 
     def _on_refused(self, failed: Failed) -> None:
         self._is_refused = True
-        self.preview.show_refusal(i18n.in_words(failed.sentence))
+        self.preview.show_refusal(language.in_words(failed.sentence))
         self._render()
 
     def _on_fit(self, fit: Fit) -> None:
@@ -242,18 +242,18 @@ class SetupPanel(Retranslating, QWidget):
         wanted, now = proposal.settings, self.form.setup.load
         parts = []
         if wanted.n_ctx != now.n_ctx and wanted.n_ctx is not None:
-            parts.append(self.tr("{0} tokens").format(i18n.number(wanted.n_ctx)))
+            parts.append(self.tr("{0} tokens").format(language.number(wanted.n_ctx)))
         if (wanted.type_k, wanted.type_v) != (now.type_k, now.type_v):
             parts.append(self.tr("K and V in {0}").format(wanted.type_k))
         if wanted.swa_full != now.swa_full:
             parts.append(self.tr("no full-size sliding window"))
         if wanted.n_ubatch != now.n_ubatch:
-            parts.append(self.tr("micro-batch {0}").format(i18n.number(wanted.n_ubatch)))
+            parts.append(self.tr("micro-batch {0}").format(language.number(wanted.n_ubatch)))
         if wanted.n_gpu_layers != now.n_gpu_layers:
             parts.append(self.tr("as many GPU layers as fit"))
         if wanted.flash_attn != now.flash_attn:
             parts.append(self.tr("flash attention {0}").format(words(wanted.flash_attn)))
-        return f"{' · '.join(parts)}  ({i18n.bytes_text(proposal.plan.total_bytes)})"
+        return f"{' · '.join(parts)}  ({language.bytes_text(proposal.plan.total_bytes)})"
 
     def _render(self) -> None:
         setup = self.form.setup
@@ -293,7 +293,7 @@ class SetupPanel(Retranslating, QWidget):
         if self._applied.load != self._defaults.settings:
             return self.tr("These are settings of your own. “Defaults” leads back to what fits this machine.")
         # A full stop of Chinese has its space in itself.
-        reasons = " ".join(i18n.in_words(reason) for reason in self._defaults.reasons).replace("。 ", "。")
+        reasons = " ".join(language.in_words(reason) for reason in self._defaults.reasons).replace("。 ", "。")
         return self.tr("Chosen for this machine: {0}").format(reasons)
 
     def _note_text(self, is_reload: bool) -> str:
@@ -305,11 +305,11 @@ class SetupPanel(Retranslating, QWidget):
         seconds = reload_seconds(self._facts, self._usage, self._read_tps)
         if seconds is None:
             return self.tr("The model is loaded again; the chat stays, and is read again.")
-        about = i18n.number(seconds, 1)
+        about = language.number(seconds, 1)
         if n_tokens == 0:
             return self.tr("The model is loaded again: about {0} s.").format(about)
         return self.tr("The model is loaded again and the chat of {0} tokens read again: about {1} s.").format(
-            i18n.number(n_tokens), about
+            language.number(n_tokens), about
         )
 
     def retranslate(self) -> None:
@@ -326,7 +326,7 @@ class SetupPanel(Retranslating, QWidget):
         self.presets.show_own(presets)
 
     def event(self, event: QEvent) -> bool:
-        """Nothing is asked while nobody looks; what changed since is asked when somebody does."""
+        """Plan what changed while the panel was hidden, once it is shown."""
         if event.type() == QEvent.Type.Show:
             self._ask()
         return super().event(event)

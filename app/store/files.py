@@ -21,7 +21,7 @@ from app.store import json_format
 from app.store.json_format import FormatError
 from app.store.markdown_format import from_markdown, to_markdown
 from app.store.other_formats import chatgpt_chats, is_webui, webui_chats, webui_records
-from app.store.records import Preset, WholeChat
+from app.store.records import PromptPreset, WholeChat
 from app.store.salvage import is_damage, readable, readable_presets
 from app.store.schema import FromTheFutureError
 from app.store.store import DATABASE, ChatStore, open_to_read
@@ -68,7 +68,7 @@ class Imported:
 
     kind: str
     chats: tuple[WholeChat, ...]
-    presets: tuple[Preset, ...] = ()
+    presets: tuple[PromptPreset, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
@@ -115,7 +115,7 @@ def export_from(
     return _write_chats(path, chats(), readable_presets(database) if wanted is None else ()), damage
 
 
-def _write_chats(path: Path, chats: Iterable[WholeChat | None], presets: Iterable[Preset]) -> int:
+def _write_chats(path: Path, chats: Iterable[WholeChat | None], presets: Iterable[PromptPreset]) -> int:
     n_chats = 0
 
     def counted() -> Iterator[WholeChat]:

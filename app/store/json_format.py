@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar, cast
 
 from app.store.history import with_sound_ids
-from app.store.records import Attachment, Chat, Preset, Turn, WholeChat, composed, now
+from app.store.records import Attachment, Chat, PromptPreset, Turn, TurnState, WholeChat, composed, now
 from app.store.rows import ROLES, reason_of, settings_mapping, settings_of, state_of, stats_of
 from app.store.schema import SERIAL_BITS
-from app.transcript.turns import TurnState
 from engine import __version__
 from engine.api.declarations import is_finite_number
 from engine.api.messages import Message
@@ -29,7 +28,7 @@ class FormatError(ValueError):
     """A file is not what it should be; the text says where, in English, for the log."""
 
 
-def pieces(chats: Iterable[WholeChat], presets: Iterable[Preset] = ()) -> Iterator[str]:
+def pieces(chats: Iterable[WholeChat], presets: Iterable[PromptPreset] = ()) -> Iterator[str]:
     """The text of a file, chat by chat, so that a large collection need not be in memory at once."""
     head = {"format": FORMAT, "version": VERSION, "kvasir": __version__, "exported": _moment_text(datetime.now(UTC))}
     yield json.dumps(head, ensure_ascii=False)[:-1] + ',\n"presets": '
@@ -85,7 +84,7 @@ def is_ours(plain: object) -> bool:
     return isinstance(plain, dict) and plain.get("format") == FORMAT
 
 
-def chats_of(plain: dict[str, Any]) -> tuple[list[WholeChat], list[Preset], list[str]]:
+def chats_of(plain: dict[str, Any]) -> tuple[list[WholeChat], list[PromptPreset], list[str]]:
     """The chats and presets in a file, and what had to be left out of them, for the log; raises FormatError where
     nothing can be read."""
     version = plain.get("version")
@@ -94,7 +93,9 @@ def chats_of(plain: dict[str, Any]) -> tuple[list[WholeChat], list[Preset], list
     reader = _Reader()
     found = [reader.chat(one, n) for n, one in enumerate(reader.objects(plain, "chats"), 1)]
     chats = [chat for chat in found if chat is not None]
-    presets = [Preset(reader.text(one, "name"), reader.text(one, "text")) for one in reader.objects(plain, "presets")]
+    presets = [
+        PromptPreset(reader.text(one, "name"), reader.text(one, "text")) for one in reader.objects(plain, "presets")
+    ]
     if reader.left_out and not chats and not presets:
         raise FormatError("; ".join(reader.left_out)[:1000])
     return chats, presets, reader.left_out

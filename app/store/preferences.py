@@ -1,4 +1,4 @@
-"""The preferences file: readable JSON with a version, replaced in one step, and put aside when it makes no sense."""
+"""The preferences file: readable JSON with a version, replaced in one step, and renamed when it makes no sense."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from app.store.kept_values import MAX_KEPT, with_changes, with_newest, without
 from app.store.setup import Setup, setup_as_json, setup_from_json
 from engine.api.declarations import from_mapping, is_finite_number, to_mapping
 from engine.api.settings import PolicySettings, SamplingSettings, TierSettings
@@ -19,8 +18,10 @@ from engine.api.valid import valid_text
 from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole
 
+_Kept = TypeVar("_Kept")
 FORMAT_VERSION = 1
 MAX_FILE_BYTES = 1_000_000
+MAX_KEPT = 100
 MAX_RECENT = 10
 MAX_FOLDERS = 50
 MAX_SYSTEM_PROMPT = 200_000
@@ -38,7 +39,7 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True)
 class Problem:
-    """``kept_as``: where the old file is now, if it was put aside; ``detail`` is for the log."""
+    """``kept_as``: where the old file is now, if it was renamed; ``detail`` is for the log."""
 
     kind: ProblemKind
     path: Path
@@ -89,21 +90,21 @@ class Preferences:
 
     def with_setup(self, path: str, setup: Setup) -> Preferences:
         """The same with this setup for the model of this file; the ones set longest ago are forgotten."""
-        return replace(self, setups=with_newest(self.setups, path, setup), policies=without(self.policies, path))
+        return replace(self, setups=_with_newest(self.setups, path, setup), policies=_without(self.policies, path))
 
     def with_policy(self, path: str, policy: PolicySettings) -> Preferences:
         """The same with this policy for the model of this file, and its load left to Kvasir."""
-        others = without(self.policies, path)
-        policies = others if policy == PolicySettings() else with_newest(others, path, policy)
-        return replace(self, setups=without(self.setups, path), policies=policies)
+        others = _without(self.policies, path)
+        policies = others if policy == PolicySettings() else _with_newest(others, path, policy)
+        return replace(self, setups=_without(self.setups, path), policies=policies)
 
     def with_preset(self, name: str, setup: Setup) -> Preferences:
         """The same with a preset of the person's own."""
-        return replace(self, presets=with_newest(self.presets, name, setup))
+        return replace(self, presets=_with_newest(self.presets, name, setup))
 
     def without_preset(self, name: str) -> Preferences:
         """The same without one of the person's own presets."""
-        return replace(self, presets=without(self.presets, name))
+        return replace(self, presets=_without(self.presets, name))
 
     def with_recent(self, model: RecentModel) -> Preferences:
         """The same with this model as the last one and first among the recent ones."""
@@ -159,22 +160,13 @@ class PreferencesStore:
         """Put new preferences in force and write them."""
         if preferences == self._current:
             return
-        before, self._current = self._current, preferences
+        self._current = preferences
         if self._can_write:
-            self._save(with_changes(self._read_again(before), before, preferences))
+            self._save(preferences)
 
     def update(self, **changes: Any) -> None:
         """Change single fields."""
         self.set(replace(self._current, **changes))
-
-    def _read_again(self, otherwise: Preferences) -> Preferences:
-        """What the file holds now: another window may have changed other things in it."""
-        try:
-            with self._path.open("rb") as file:
-                content = read_json(file.read(MAX_FILE_BYTES))
-            return _Reader().preferences(content) if content["version"] == FORMAT_VERSION else otherwise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return otherwise
 
     def _understand(self, raw: bytes) -> Preferences:
         try:
@@ -227,6 +219,16 @@ class PreferencesStore:
         if problem.kind not in self._told:
             self._told.add(problem.kind)
             self.on_problem(problem)
+
+
+def _with_newest(kept: Mapping[str, _Kept], key: str, newest: _Kept) -> dict[str, _Kept]:
+    """The same with this value last; those that were set longest ago are forgotten."""
+    return dict([*_without(kept, key).items(), (key, newest)][-MAX_KEPT:])
+
+
+def _without(kept: Mapping[str, _Kept], key: str) -> dict[str, _Kept]:
+    """The same without the value of a key."""
+    return {known: value for known, value in kept.items() if known != key}
 
 
 def _as_json(preferences: Preferences) -> dict[str, Any]:

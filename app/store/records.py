@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum
 from typing import NamedTuple
 
-from app.transcript.turns import TurnState
 from engine.api.messages import FinishReason, GenerationStats, Message
 from engine.api.settings import PolicySettings, SamplingSettings
 
@@ -24,6 +24,15 @@ MAX_LATER_ID = MAX_TURN_ID + 2**60
 def now() -> datetime:
     """This moment."""
     return datetime.now(UTC)
+
+
+class TurnState(Enum):
+    """How far a turn has come."""
+
+    STREAMING = "streaming"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,7 @@ class WholeChat:
 
 
 @dataclass(frozen=True)
-class Preset:
+class PromptPreset:
     """A system prompt with a name."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Between records and the rows of the database, whose columns may hold anything once a bit of the file has flipped."""
+"""Converts between records and rows of the database, whose columns may hold anything once a bit has flipped."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
-from app.store.records import MAX_LATER_ID, MAX_TITLE, Attachment, Chat, ChatLine, ChatSettings, Turn, composed
+from app.store.records import (
+    MAX_LATER_ID,
+    MAX_TITLE,
+    Attachment,
+    Chat,
+    ChatLine,
+    ChatSettings,
+    Turn,
+    TurnState,
+    composed,
+)
 from app.store.schema import DamagedError
 from app.store.token_ids import are_foreign, pack, unpack
-from app.transcript.turns import TurnState
 from engine.api.declarations import from_mapping, to_mapping
 from engine.api.messages import FinishReason, GenerationStats, Message
 from engine.api.settings import PolicySettings, SamplingSettings

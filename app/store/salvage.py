@@ -1,4 +1,4 @@
-"""Puts a damaged database aside, and brings over what can be read of it."""
+"""Renames a damaged database, and copies what can be read of it into a new one."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.store.records import MAX_LATER_ID, Changes, Chat, Preset, Turn
+from app.store.records import MAX_LATER_ID, Changes, Chat, PromptPreset, Turn
 from app.store.rows import CHAT, TURN, chat_of, text_of, turn_of
 from app.store.schema import SERIAL_BITS, DamagedError
-from app.store.store import ChatStore, connect
+from app.store.store import COLUMNS, ChatStore, connect
 
 MAX_CHATS = 2**20
 MAX_UNREADABLE = 256
@@ -213,11 +213,11 @@ def _chats_with_turns(
             yield empty, []
 
 
-def readable_presets(path: Path) -> list[Preset]:
+def readable_presets(path: Path) -> list[PromptPreset]:
     """The presets, all or none."""
     try:
         with contextlib.closing(connect(path)) as connection:
-            return [Preset(*map(text_of, row)) for row in connection.execute("SELECT name, text FROM preset")]
+            return [PromptPreset(*map(text_of, row)) for row in connection.execute("SELECT name, text FROM preset")]
     except sqlite3.Error:
         return []
 
@@ -298,7 +298,8 @@ def _can_read(connection: sqlite3.Connection, ask: str, place: int) -> bool:
 def _has_tables(path: Path) -> bool:
     try:
         with contextlib.closing(connect(path)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            for table in ("chat", "message"):
+                connection.execute(f"SELECT {COLUMNS[table]} FROM {table} LIMIT 0")
             return True
     except sqlite3.Error:
         return False

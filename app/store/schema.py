@@ -86,7 +86,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def index_words(connection: sqlite3.Connection, place: int, old: str | None, new: str | None) -> None:
-    """Replace the words at a place. The index keeps no text, so what it had there has to be said again."""
+    """Replace the words at a place. The index keeps no text, so the old words have to be given again."""
     if old == new:
         return
     with refusals_of_index():

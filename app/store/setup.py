@@ -55,7 +55,7 @@ def _section(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
-class Preset(StrEnum):
+class SetupPreset(StrEnum):
     """The presets that come with Kvasir."""
 
     EXACT = "exact"
@@ -70,7 +70,7 @@ SMALL_N_CTX = 2048
 SMALL_UBATCH = 128
 
 
-def preset_setup(preset: Preset, setup: Setup, n_ctx_train: int | None) -> Setup:
+def preset_setup(preset: SetupPreset, setup: Setup, n_ctx_train: int | None) -> Setup:
     """``setup`` changed as the preset says; no context is longer than the model was trained for, if that is known."""
 
     def at_most(n_ctx: int) -> int:
@@ -79,16 +79,16 @@ def preset_setup(preset: Preset, setup: Setup, n_ctx_train: int | None) -> Setup
     load, policy = setup.load, setup.policy
     endless = replace(policy, policy=Policy.SINKS, n_sink=4, n_window=None, n_evict=None, keep_system=True)
     match preset:
-        case Preset.EXACT:
+        case SetupPreset.EXACT:
             load = _with_types(load, CacheType.F16)
             return Setup(
                 replace(load, n_ctx=at_most(2 * CHAT_N_CTX), swa_full=True), replace(policy, policy=Policy.STOP)
             )
-        case Preset.CHAT:
+        case SetupPreset.CHAT:
             return Setup(replace(_with_types(load, CacheType.F16), n_ctx=at_most(CHAT_N_CTX), swa_full=False), endless)
-        case Preset.LONG:
+        case SetupPreset.LONG:
             return Setup(replace(_with_types(load, CacheType.Q8_0), n_ctx=at_most(LONG_N_CTX), swa_full=False), endless)
-        case Preset.SMALL:
+        case SetupPreset.SMALL:
             load = _with_types(load, CacheType.Q4_0)
             return Setup(replace(load, n_ctx=at_most(SMALL_N_CTX), n_ubatch=SMALL_UBATCH, swa_full=False), endless)
 

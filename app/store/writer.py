@@ -61,7 +61,7 @@ class _Waiting:
 
 
 class _ElsewhereError(Exception):
-    """Another window is putting a damaged file aside."""
+    """Another window is replacing a damaged file."""
 
 
 class ChatWriter:
@@ -230,7 +230,7 @@ class ChatWriter:
 
 
 def _tell_outside(hear: Callable[[Any], object], heard: object) -> None:
-    """Whoever fails to hear of something must not keep from being written what comes next."""
+    """Call a listener whose failure must not stop the writer."""
     try:
         hear(heard)
     except Exception:

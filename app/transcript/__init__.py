@@ -16,7 +16,7 @@ Transcript(theme): object name "transcript"
     following_changed(bool), selection_changed()
 
 ShownTurn(id, role, text, reasoning, state, author, time, facts, visibility, note, variant)
-    role: "user", "assistant" or "system" · state: TurnState · visibility: Visibility · facts: e.g. ("318 tokens",)
+    role: "user", "assistant" or "system" · state: ShownState · visibility: Visibility · facts: e.g. ("318 tokens",)
 
 Composer(theme): the text edit is "composer", its buttons "sendButton" and "stopButton"
     text(), set_text(text), clear(), focus()
@@ -32,6 +32,6 @@ Composer(theme): the text edit is "composer", its buttons "sendButton" and "stop
 Both take the words of a new language by themselves.
 """
 
-from app.transcript.turns import Action, ShownTurn, TurnState, Visibility
+from app.transcript.turns import Action, ShownState, ShownTurn, Visibility
 
-__all__ = ["Action", "ShownTurn", "TurnState", "Visibility"]
+__all__ = ["Action", "ShownState", "ShownTurn", "Visibility"]

@@ -8,7 +8,7 @@ from enum import Enum, Flag, auto
 from app.transcript.sections import Section
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What a block is; UNREAD is a section of a message that no one has looked at yet."""
 
     PARAGRAPH = auto()
@@ -33,7 +33,7 @@ class Style(Flag):
 
 
 @dataclass(frozen=True, slots=True)
-class InlineSpan:
+class TextSpan:
     """A run of text in one style; `source` is the offset of its first character in the message, if it is known."""
 
     text: str
@@ -55,7 +55,7 @@ class Table:
     """Rows of cells of spans, header first; `align` has "left", "center" or "right" per column."""
 
     align: tuple[str, ...]
-    rows: tuple[tuple[tuple[InlineSpan, ...], ...], ...]
+    rows: tuple[tuple[tuple[TextSpan, ...], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class Block:
     is cut into parts). An UNREAD block stands for its section, and is `is_closed` where that is Markdown.
     """
 
-    kind: Kind
+    kind: BlockKind
     start: int
     end: int
     root: int
-    spans: tuple[InlineSpan, ...] = ()
+    spans: tuple[TextSpan, ...] = ()
     level: int = 0
     language: str = ""
     containers: tuple[Container, ...] = ()

@@ -13,7 +13,7 @@ from PySide6.QtGui import (
 )
 
 from app.look.icons import paint_icon
-from app.transcript.blocks import Kind
+from app.transcript.blocks import BlockKind
 from app.transcript.boxes import CARD_HEADER, QUIET_INDENT, QUOTE_INDENT, Box
 from app.transcript.canvas import Canvas, Look
 from app.transcript.documents import CELL_PADDING_TOP
@@ -39,17 +39,17 @@ class BoxPainter:
         previous = view.boxes[index - 1] if index else None
         self._paint_containers(painter, box, previous)
         block, tokens = box.block, self._tokens
-        if block.kind is Kind.RULE:
+        if block.kind is BlockKind.RULE:
             y = box.y + box.height / 2
             painter.setPen(QPen(QColor(tokens.line_strong), 1))
             painter.drawLine(QPointF(box.x, y), QPointF(box.x + box.width, y))
-        elif block.kind is Kind.CODE:
+        elif block.kind is BlockKind.CODE:
             self._paint_card(painter, box)
         elif block.table is not None:
             self._paint_table(painter, box)
         if box.built is not None:
             painter.save()
-            if block.kind is Kind.CODE:
+            if block.kind is BlockKind.CODE:
                 painter.setClipRect(box.rect.adjusted(1, 0, -1, 0), Qt.ClipOperation.IntersectClip)
             self._paint_chips(painter, box, self._tokens.pressed if view.is_user else self._tokens.code_chip)
             if selection is not None:
@@ -88,7 +88,7 @@ class BoxPainter:
         font = self._canvas.theme.font(self._sizes.body, tabular=True)
         cap = QFontMetricsF(font).capHeight()
         baseline = box.first_baseline()
-        if box.block.kind in (Kind.CODE, Kind.TABLE) or baseline is None:
+        if box.block.kind in (BlockKind.CODE, BlockKind.TABLE) or baseline is None:
             baseline = box.y + (CARD_HEADER + cap) / 2
         middle = baseline - cap / 2
         if marker in ("☐", "☑"):
@@ -177,7 +177,7 @@ class BoxPainter:
 
     def _paint_selection(self, painter: QPainter, box: Box, start: int, end: int) -> None:
         """The ground of what is selected, as high as the lines, so that they join."""
-        line = self._sizes.code_line if box.block.kind is Kind.CODE else self._sizes.body_line
+        line = self._sizes.code_line if box.block.kind is BlockKind.CODE else self._sizes.body_line
         for rect in box.range_rects(start, end):
             height = max(float(line), rect.height())
             ground = QRectF(rect.x(), round(rect.center().y() - height / 2), rect.width(), height)

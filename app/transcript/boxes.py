@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QTextCursor, QTextLine
 
 from app.look.colours import Sizes
-from app.transcript.blocks import Block, Kind
+from app.transcript.blocks import Block, BlockKind
 from app.transcript.documents import Built, DocumentFactory
 
 ITEM_INDENT_EM = 1.87
@@ -52,7 +52,7 @@ class Box:
     def is_ready(self) -> bool:
         """Whether there is nothing left to lay out."""
         kind = self.block.kind
-        return kind is Kind.UNREAD or (self.is_laid_out and (self.built is not None or kind is Kind.RULE))
+        return kind is BlockKind.UNREAD or (self.is_laid_out and (self.built is not None or kind is BlockKind.RULE))
 
     @property
     def cost(self) -> int:
@@ -60,7 +60,7 @@ class Box:
         table = self.block.table
         n_cells = len(table.rows) * len(table.align) if table is not None else 0
         n_characters = len(self.block.text())
-        return 60 + n_characters * (2 if self.block.kind is Kind.CODE else 1) + 60 * n_cells
+        return 60 + n_characters * (2 if self.block.kind is BlockKind.CODE else 1) + 60 * n_cells
 
     @property
     def is_card_top(self) -> bool:
@@ -70,24 +70,24 @@ class Box:
     @property
     def text_origin(self) -> QPointF:
         """Where the document's corner lies, relative to the box."""
-        if self.block.kind is Kind.CODE:
+        if self.block.kind is BlockKind.CODE:
             top = CARD_HEADER + CARD_PADDING_Y if self.is_card_top else 0.0
             return QPointF(CARD_PADDING_X - self.scroll_x, top)
-        if self.block.kind is Kind.MATH and self.built is not None:
+        if self.block.kind is BlockKind.MATH and self.built is not None:
             return QPointF(max(0.0, (self.width - self.built.document.idealWidth()) / 2), 0.0)
         return QPointF(0.0, 0.0)
 
     @property
     def scale(self) -> float:
         """How much smaller a formula that is too wide is painted; 1 for all else."""
-        if self.block.kind is not Kind.MATH or self.built is None:
+        if self.block.kind is not BlockKind.MATH or self.built is None:
             return 1.0
         return min(1.0, self.width / max(1.0, self.built.document.idealWidth()))
 
     @property
     def overflow(self) -> float:
         """By how much a line of code is longer than its card is wide."""
-        if self.block.kind is not Kind.CODE or self.built is None:
+        if self.block.kind is not BlockKind.CODE or self.built is None:
             return 0.0
         return max(0.0, math.ceil(self.built.document.idealWidth()) - (self.width - 2 * CARD_PADDING_X))
 
@@ -125,13 +125,13 @@ class Box:
             return False
         before = self.height
         self.is_laid_out = True
-        if self.block.kind is Kind.RULE:
+        if self.block.kind is BlockKind.RULE:
             self.height = RULE_HEIGHT
             return before != self.height
         if self.built is None:
             self.built = factory.build(self.block, self.is_quiet)
         document = self.built.document
-        if self.block.kind is Kind.CODE:
+        if self.block.kind is BlockKind.CODE:
             document.setTextWidth(-1)
             bottom = 0.0 if self.block.is_continued else CARD_PADDING_Y
             self.height = self.text_origin.y() + document.size().height() + bottom
@@ -140,7 +140,7 @@ class Box:
             frame = document.documentLayout().frameBoundingRect(self.built.table)
             self._table_size = (min(frame.width(), self.width), frame.height())
             self.height = math.ceil(frame.height())
-        elif self.block.kind is Kind.MATH:
+        elif self.block.kind is BlockKind.MATH:
             document.setTextWidth(-1)
             self.height = math.ceil(document.size().height() * self.scale)
         else:
@@ -155,7 +155,7 @@ class Box:
     def natural_width(self, factory: DocumentFactory) -> float:
         """The width that the block would like to have, laid out at its present width."""
         self.lay_out(factory)
-        if self.built is None or self.block.kind is Kind.CODE:
+        if self.built is None or self.block.kind is BlockKind.CODE:
             return self.width
         if self.built.table is not None:
             return self._table_size[0]
@@ -245,15 +245,15 @@ class Box:
 
     def _estimate(self, sizes: Sizes) -> float:
         block = self.block
-        if block.kind is Kind.RULE:
+        if block.kind is BlockKind.RULE:
             return RULE_HEIGHT
-        if block.kind is Kind.UNREAD:
+        if block.kind is BlockKind.UNREAD:
             n_lines = estimated_lines(block.end - block.start, self.n_unread_breaks, self.width, sizes)
             return n_lines * sizes.body_line
         if block.table is not None:
             return len(block.table.rows) * (sizes.body_line + 9.0)
         text = block.text()
-        if block.kind is Kind.CODE:
+        if block.kind is BlockKind.CODE:
             edges = (CARD_HEADER + CARD_PADDING_Y if self.is_card_top else 0.0) + CARD_PADDING_Y
             return (text.count("\n") + 1) * sizes.code_line + edges
         return estimated_lines(len(text), text.count("\n"), self.width, sizes) * sizes.body_line

@@ -19,7 +19,7 @@ _AFTER_USER = 4.0
 _AFTER_OTHERS = 20.0
 
 
-class Column:
+class TurnColumn:
     """Turn views with their places; y is measured from the top of the content, its margin included."""
 
     def __init__(self, sizes: Sizes, tokens: Tokens) -> None:

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 
 from app.look.theme import Theme
-from app.transcript.blocks import Block, InlineSpan, Kind, Style, Table
+from app.transcript.blocks import Block, BlockKind, Style, Table, TextSpan
 from app.transcript.formula import FORMULA_TYPE, FormulaPainter, drawing, formula_format, formula_height
 from app.transcript.highlight import highlight
 
@@ -54,7 +54,7 @@ class SafeDocument(QTextDocument):
 
 
 @dataclass
-class Run:
+class TextRun:
     """`[start, end)` in a document and where its text begins in the message (None: not there as it is)."""
 
     start: int
@@ -70,7 +70,7 @@ class Built:
     """
 
     document: QTextDocument
-    runs: list[Run] = field(default_factory=list)
+    runs: list[TextRun] = field(default_factory=list)
     chips: list[tuple[int, int]] = field(default_factory=list)
     links: list[tuple[int, int, str]] = field(default_factory=list)
     table: QTextTable | None = None
@@ -104,9 +104,9 @@ class DocumentFactory:
         document = built.document
         document.setUndoRedoEnabled(False)
         document.setDocumentMargin(0)
-        document.setDefaultFont(self._code if block.kind is Kind.CODE else self._body)
+        document.setDefaultFont(self._code if block.kind is BlockKind.CODE else self._body)
         option = QTextOption()
-        if block.kind is Kind.CODE:
+        if block.kind is BlockKind.CODE:
             option.setWrapMode(QTextOption.WrapMode.NoWrap)
             option.setTabStopDistance(QFontMetricsF(self._code).horizontalAdvance(" " * TAB_COLUMNS))
         else:
@@ -114,7 +114,7 @@ class DocumentFactory:
         document.setDefaultTextOption(option)
         document.documentLayout().registerHandler(FORMULA_TYPE, self._formulas)
         cursor = QTextCursor(document)
-        if block.kind is Kind.CODE:
+        if block.kind is BlockKind.CODE:
             self._write_code(cursor, built, block)
         elif block.table is not None:
             self._write_table(cursor, built, block.table, is_quiet)
@@ -128,7 +128,7 @@ class DocumentFactory:
         Short or finished code is better built again, since strings and comments over several lines are then coloured
         as such.
         """
-        if old.kind is not Kind.CODE or new.kind is not Kind.CODE or old.language != new.language:
+        if old.kind is not BlockKind.CODE or new.kind is not BlockKind.CODE or old.language != new.language:
             return False
         if new.is_closed or not old.spans or not new.spans or len(old.spans[0].text) < MIN_GROWN:
             return False
@@ -145,7 +145,7 @@ class DocumentFactory:
         cursor.removeSelectedText()
         self._write_colored(cursor, new_text[line_start:], new.language)
         cursor.endEditBlock()
-        built.runs = [Run(0, len(new_text), new.spans[0].source)]
+        built.runs = [TextRun(0, len(new_text), new.spans[0].source)]
         built.is_grown = True
 
     def _write_code(self, cursor: QTextCursor, built: Built, block: Block) -> None:
@@ -154,7 +154,7 @@ class DocumentFactory:
         cursor.setBlockFormat(self._line_format(self._sizes.code_line))
         self._write_colored(cursor, text, block.language)
         cursor.endEditBlock()
-        built.runs.append(Run(0, len(text), block.spans[0].source if block.spans else None))
+        built.runs.append(TextRun(0, len(text), block.spans[0].source if block.spans else None))
 
     def _write_colored(self, cursor: QTextCursor, text: str, language: str) -> None:
         done = 0
@@ -167,10 +167,10 @@ class DocumentFactory:
 
     def _write_text(self, cursor: QTextCursor, built: Built, block: Block, is_quiet: bool) -> None:
         size, line, is_strong = self._sizes.body, self._sizes.body_line, False
-        if block.kind is Kind.HEADING:
+        if block.kind is BlockKind.HEADING:
             factor = _HEADING_SIZES.get(block.level, 1.0)
             size, line, is_strong = round(size * factor), round(line * (1 + (factor - 1) * 0.8)), True
-        is_display = block.kind is Kind.MATH
+        is_display = block.kind is BlockKind.MATH
         cursor.setBlockFormat(QTextBlockFormat() if is_display else self._line_format(line, size, block.spans))
         look = TextLook(size, is_strong, is_quiet)
         self._write_spans(cursor, built, block.spans, look, is_display)
@@ -211,7 +211,7 @@ class DocumentFactory:
         self,
         cursor: QTextCursor,
         built: Built,
-        spans: tuple[InlineSpan, ...],
+        spans: tuple[TextSpan, ...],
         look: TextLook,
         is_display: bool,
     ) -> None:
@@ -219,25 +219,25 @@ class DocumentFactory:
             text_format = self._format(span, look)
             start = cursor.position()
             if span.style & Style.MATH and self._write_formula(cursor, span, text_format, is_display):
-                built.runs.append(Run(start, start + 1, span.source))
+                built.runs.append(TextRun(start, start + 1, span.source))
                 continue
             text = span.text.replace("\n", _LINE_BREAK)
             if span.style & Style.CODE:
                 # The pads keep the rounded ground off the neighbouring words.
-                pad_format = self._format(InlineSpan("", span.style & ~Style.CODE, span.href), look)
+                pad_format = self._format(TextSpan("", span.style & ~Style.CODE, span.href), look)
                 cursor.insertText(_CHIP_PAD, pad_format)
                 cursor.insertText(text, text_format)
                 cursor.insertText(_CHIP_PAD, pad_format)
                 built.chips.append((start, cursor.position()))
-                built.runs.append(Run(start + 1, cursor.position() - 1, span.source))
+                built.runs.append(TextRun(start + 1, cursor.position() - 1, span.source))
             else:
                 cursor.insertText(text, text_format)
-                built.runs.append(Run(start, cursor.position(), span.source))
+                built.runs.append(TextRun(start, cursor.position(), span.source))
             if span.href is not None:
                 built.links.append((start, cursor.position(), span.href))
 
     def _write_formula(
-        self, cursor: QTextCursor, span: InlineSpan, text_format: QTextCharFormat, is_display: bool
+        self, cursor: QTextCursor, span: TextSpan, text_format: QTextCharFormat, is_display: bool
     ) -> bool:
         color = text_format.foreground().color().name()
         if drawing(span.text, is_display, color) is None:
@@ -245,7 +245,7 @@ class DocumentFactory:
         cursor.insertText("\ufffc", formula_format(text_format, span.text, is_display))
         return True
 
-    def _line_format(self, height: int, size: int = 0, spans: tuple[InlineSpan, ...] = ()) -> QTextBlockFormat:
+    def _line_format(self, height: int, size: int = 0, spans: tuple[TextSpan, ...] = ()) -> QTextBlockFormat:
         """Lines of one height; lines that hold formulas taller than that are as high as they need to be."""
         line_format = QTextBlockFormat()
         types = QTextBlockFormat.LineHeightTypes
@@ -257,7 +257,7 @@ class DocumentFactory:
             line_format.setLineHeight(height, types.FixedHeight.value)
         return line_format
 
-    def _format(self, span: InlineSpan, look: TextLook) -> QTextCharFormat:
+    def _format(self, span: TextSpan, look: TextLook) -> QTextCharFormat:
         style = span.style
         is_link = span.href is not None
         key = (style, is_link, look)

@@ -6,14 +6,14 @@ import re
 
 from markdown_it.token import Token
 
-from app.transcript.blocks import InlineSpan, Style
+from app.transcript.blocks import Style, TextSpan
 
 _BARE_LINK = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}*_，。；：！？）】」]")
 _OPEN = {"strong_open": Style.BOLD, "em_open": Style.ITALIC, "s_open": Style.STRIKE}
 _CLOSE = {"strong_close": Style.BOLD, "em_close": Style.ITALIC, "s_close": Style.STRIKE}
 
 
-def spans_of(tokens: list[Token], source: str, start: int, end: int, skipped: int = 0) -> tuple[InlineSpan, ...]:
+def spans_of(tokens: list[Token], source: str, start: int, end: int, skipped: int = 0) -> tuple[TextSpan, ...]:
     """The spans of inline tokens whose text lies in `source[start:end]`; without the first `skipped` characters."""
     walk = _InlineWalk(source, start, end)
     for token in tokens:
@@ -30,15 +30,15 @@ class _InlineWalk:
         self._end = end
         self._style = Style.PLAIN
         self._href: str | None = None
-        self._spans: list[InlineSpan] = []
+        self._spans: list[TextSpan] = []
 
-    def result(self, skipped: int) -> tuple[InlineSpan, ...]:
+    def result(self, skipped: int) -> tuple[TextSpan, ...]:
         spans = self._spans
         while skipped and spans:
             first = spans.pop(0)
             if len(first.text) > skipped:
                 at = None if first.source is None else first.source + skipped
-                spans.insert(0, InlineSpan(first.text[skipped:], first.style, first.href, at))
+                spans.insert(0, TextSpan(first.text[skipped:], first.style, first.href, at))
             skipped -= min(skipped, len(first.text))
         return tuple(spans)
 
@@ -81,8 +81,8 @@ class _InlineWalk:
         words = token.content or title
         href = self._href or address
         if words:
-            self._spans.append(InlineSpan(words, self._style, href, self._find(words)))
-        self._spans.append(InlineSpan(f" ({address})" if words else address, self._style | Style.QUIET, href))
+            self._spans.append(TextSpan(words, self._style, href, self._find(words)))
+        self._spans.append(TextSpan(f" ({address})" if words else address, self._style | Style.QUIET, href))
 
     def _add_text(self, text: str) -> None:
         if self._href is not None or "://" not in text:
@@ -97,7 +97,7 @@ class _InlineWalk:
 
     def _add(self, text: str, style: Style, href: str | None = None) -> None:
         if text:
-            self._spans.append(InlineSpan(text, style, href or self._href, self._find(text)))
+            self._spans.append(TextSpan(text, style, href or self._href, self._find(text)))
 
     def _find(self, text: str) -> int | None:
         found = self._source.find(text, self._position, self._end)

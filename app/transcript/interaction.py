@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from app.transcript.boxes import Box
 from app.transcript.selection import Position, Selection
-from app.transcript.turn_painter import Moment
+from app.transcript.turn_painter import PaintState
 from app.transcript.turn_view import Hotspot, Spot
 from app.transcript.turns import Action
 
@@ -59,7 +59,7 @@ class Interaction(QObject):
         """Whether the pointer or the keyboard is at a turn."""
         return index == self._hovered_turn or (self._focused is not None and self._focused[0] == index)
 
-    def moment(self, index: int) -> Moment:
+    def moment(self, index: int) -> PaintState:
         """What is true of a turn now, for painting it."""
         view = self._transcript.views[index]
         for box, n_boxes in view.came:
@@ -70,7 +70,7 @@ class Interaction(QObject):
         def selected(box: int) -> tuple[int, int] | None:
             return self.selection.range_in(index, box, boxes[box])
 
-        return Moment(
+        return PaintState(
             shows_actions=self._transcript.shows_actions(index),
             hovered=_of(self._hovered, index),
             focused=_of(self._focused, index) if self._transcript.hasFocus() else None,

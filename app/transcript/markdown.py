@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from mdit_py_cjk_friendly import cjk_friendly
 
 from app.transcript import markdown_rules
-from app.transcript.blocks import Block, Container, InlineSpan, Kind, Style, Table
+from app.transcript.blocks import Block, BlockKind, Container, Style, Table, TextSpan
 from app.transcript.inline import spans_of
 from app.transcript.sections import Section, sections
 
@@ -73,7 +73,7 @@ def parse_lazily(source: str, begin: Section | None = None) -> list[Block]:
     plain_start = max(begin.start, limit)
     cut += [Section(at, min(at + PLAIN_SECTION, len(source))) for at in range(plain_start, len(source), PLAIN_SECTION)]
     unread = [
-        Block(Kind.UNREAD, one.start, one.end, one.start, section=one, is_closed=one.start < limit) for one in cut
+        Block(BlockKind.UNREAD, one.start, one.end, one.start, section=one, is_closed=one.start < limit) for one in cut
     ]
     return read(source, unread[0]) if len(unread) == 1 else unread
 
@@ -81,7 +81,7 @@ def parse_lazily(source: str, begin: Section | None = None) -> list[Block]:
 def read(source: str, block: Block) -> list[Block]:
     """The blocks of an UNREAD one; any other is itself."""
     section = block.section
-    if section is None or block.kind is not Kind.UNREAD:
+    if section is None or block.kind is not BlockKind.UNREAD:
         return [block]
     if not block.is_closed:
         return [replace(part, section=section) for part in _plain_of(source, section)]
@@ -114,7 +114,7 @@ def parse_more(source: str, blocks: list[Block]) -> list[Block]:
 def _has_open_formula(source: str, blocks: list[Block]) -> bool:
     """Whether a formula may yet end that began before the last block, and would take that in."""
     return any(
-        block.kind is Kind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end) is not None
+        block.kind is BlockKind.PARAGRAPH and _OPEN_FORMULA.search(source, block.start, block.end) is not None
         for block in blocks[-FORMULA_LOOK_BACK:]
     )
 
@@ -126,7 +126,7 @@ def _all_but_long(source: str, unread: list[Block]) -> list[Block]:
 
 def _grown_code(source: str, last: Block) -> list[Block] | None:
     """An open fence that has only grown, without reading it from its first line again; None if it may have ended."""
-    if last.kind is not Kind.CODE or last.is_closed or last.containers:
+    if last.kind is not BlockKind.CODE or last.is_closed or last.containers:
         return None
     mark = source[last.root : last.root + 3]
     line_start = source.rfind("\n", 0, last.end) + 1
@@ -142,7 +142,7 @@ def _grown_code(source: str, last: Block) -> list[Block] | None:
 def _moved(block: Block, section: Section) -> Block:
     offset = section.start - len(section.header)
 
-    def moved(span: InlineSpan) -> InlineSpan:
+    def moved(span: TextSpan) -> TextSpan:
         return span if span.source is None else replace(span, source=span.source + offset)
 
     table = block.table
@@ -190,10 +190,10 @@ def _plain_parts(source: str, start: int, end: int, root: int, containers: tuple
         if cut < end:
             space = max(source.rfind(" ", position + PLAIN_PART // 2, cut), source.rfind("\n", position, cut))
             cut = space + 1 if space > position else cut
-        span = InlineSpan(source[position:cut].rstrip("\n"), source=position)
+        span = TextSpan(source[position:cut].rstrip("\n"), source=position)
         parts.append(
             Block(
-                Kind.PARAGRAPH,
+                BlockKind.PARAGRAPH,
                 position,
                 cut,
                 root,
@@ -226,7 +226,7 @@ def _code_parts(block: Block, code: str, code_start: int) -> list[Block]:
             block,
             start=block.start if i == 0 else starts[i],
             end=block.end if i == last and block.is_closed else min(starts[i + 1], code_start + len(code)),
-            spans=(InlineSpan(piece, Style.CODE, source=starts[i]),),
+            spans=(TextSpan(piece, Style.CODE, source=starts[i]),),
             containers=block.containers if i == 0 else _without_markers(block.containers),
             continues=block.continues or i > 0,
             is_continued=i < last,
@@ -283,9 +283,9 @@ class _Walk:
         elif kind in ("fence", "code_block"):
             self._add_code(token)
         elif kind == "math_block":
-            self._add_leaf(token, Kind.MATH, (InlineSpan(token.content, Style.MATH, source=self._find(token)),))
+            self._add_leaf(token, BlockKind.MATH, (TextSpan(token.content, Style.MATH, source=self._find(token)),))
         elif kind == "hr":
-            self._add_leaf(token, Kind.RULE, ())
+            self._add_leaf(token, BlockKind.RULE, ())
         elif kind == "table_open":
             self._add_table(tokens, i)
 
@@ -312,7 +312,7 @@ class _Walk:
             item.n_leaves += 1
         return containers, is_tight
 
-    def _add_leaf(self, token: Token, kind: Kind, spans: tuple[InlineSpan, ...], level: int = 0) -> None:
+    def _add_leaf(self, token: Token, kind: BlockKind, spans: tuple[TextSpan, ...], level: int = 0) -> None:
         start, end = self._range(token)
         containers, is_tight = self._containers()
         is_tight = is_tight and start != self._root
@@ -331,15 +331,15 @@ class _Walk:
             return
         spans = spans_of(inline.children or [], self._source, start, end, skipped)
         if token.type == "heading_open":
-            self._add_leaf(token, Kind.HEADING, spans, int(token.tag[1:]))
+            self._add_leaf(token, BlockKind.HEADING, spans, int(token.tag[1:]))
         elif content.count("\n") > PARAGRAPH_LINES:
             self._add_many_lines(token, spans)
         else:
-            self._add_leaf(token, Kind.PARAGRAPH, spans)
+            self._add_leaf(token, BlockKind.PARAGRAPH, spans)
 
-    def _add_many_lines(self, token: Token, spans: tuple[InlineSpan, ...]) -> None:
+    def _add_many_lines(self, token: Token, spans: tuple[TextSpan, ...]) -> None:
         """A paragraph of very many lines, in parts that are laid out one by one."""
-        parts: list[list[InlineSpan]] = [[]]
+        parts: list[list[TextSpan]] = [[]]
         n_lines = 0
         for span in spans:
             n_lines += span.text == "\n"
@@ -348,7 +348,7 @@ class _Walk:
                 n_lines = 0
             else:
                 parts[-1].append(span)
-        self._add_leaf(token, Kind.PARAGRAPH, tuple(parts[0]))
+        self._add_leaf(token, BlockKind.PARAGRAPH, tuple(parts[0]))
         whole = self._blocks.pop()
         starts = [next((span.source for span in part if span.source is not None), whole.end) for part in parts]
         ends = [*starts[1:], whole.end]
@@ -369,7 +369,7 @@ class _Walk:
             code_start = min(self._offset((token.map or [0])[0] + 1), end)
             is_closed = self._is_fence_closed(token, end)
         block = Block(
-            Kind.CODE,
+            BlockKind.CODE,
             start,
             end,
             self._root,
@@ -387,8 +387,8 @@ class _Walk:
     def _add_table(self, tokens: list[Token], i: int) -> None:
         start, end = self._range(tokens[i])
         align: list[str] = []
-        rows: list[tuple[tuple[InlineSpan, ...], ...]] = []
-        cells: list[tuple[InlineSpan, ...]] = []
+        rows: list[tuple[tuple[TextSpan, ...], ...]] = []
+        cells: list[tuple[TextSpan, ...]] = []
         row_range, begin = (start, end), start
         for j in range(i + 1, len(tokens)):
             token = tokens[j]
@@ -406,7 +406,7 @@ class _Walk:
                 rows.append(tuple(cells))
                 extra = self._extra_cells(row_range, len(align)) if len(rows) > 1 else ""
                 if extra and cells:
-                    rows[-1] = (*cells[:-1], (*cells[-1], InlineSpan(f" | {extra}")))
+                    rows[-1] = (*cells[:-1], (*cells[-1], TextSpan(f" | {extra}")))
         containers, is_tight = self._containers()
         if len(align) > MAX_COLUMNS:
             self._blocks += _plain_parts(self._source, start, end, self._root, containers)
@@ -418,7 +418,7 @@ class _Walk:
             )
             self._blocks.append(
                 Block(
-                    Kind.TABLE,
+                    BlockKind.TABLE,
                     start,
                     end,
                     self._root,
@@ -442,8 +442,8 @@ class _Walk:
             start, end = self._range(item.opening)
             text = self._source[start:end]
             # Nothing came of the item: it is empty, or nested more deeply than is read.
-            spans = () if _CONTAINER_MARKS.fullmatch(text) else (InlineSpan(text, source=start),)
-            self._add_leaf(item.opening, Kind.PARAGRAPH, spans)
+            spans = () if _CONTAINER_MARKS.fullmatch(text) else (TextSpan(text, source=start),)
+            self._add_leaf(item.opening, BlockKind.PARAGRAPH, spans)
         self._items.pop()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.transcript.column import Column
+from app.transcript.column import TurnColumn
 from app.transcript.documents import DocumentFactory
 from app.transcript.work import Work
 
@@ -21,7 +21,7 @@ class Scroller(QObject):
 
     following_changed = Signal(bool)
 
-    def __init__(self, area: QAbstractScrollArea, column: Column) -> None:
+    def __init__(self, area: QAbstractScrollArea, column: TurnColumn) -> None:
         super().__init__(area)
         self._area = area
         self._bar = area.verticalScrollBar()

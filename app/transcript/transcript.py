@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolButton, QWidget
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.transcript.accessible import TranscriptInterface, transcript_interface
-from app.transcript.column import Column
+from app.transcript.column import TurnColumn
 from app.transcript.documents import DocumentFactory
 from app.transcript.interaction import Interaction
 from app.transcript.labels import Labels
@@ -33,7 +33,7 @@ from app.transcript.selection import Position
 from app.transcript.stream import TextCoalescer
 from app.transcript.turn_painter import TurnPainter
 from app.transcript.turn_view import Hotspot, TurnView
-from app.transcript.turns import Action, ShownTurn, TurnState, Visibility, clean, default_actions
+from app.transcript.turns import Action, ShownState, ShownTurn, Visibility, clean, default_actions
 
 SIDE_MARGIN = 24.0
 JUMP_SIDE = 34
@@ -56,7 +56,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self._theme = theme
-        self._column = Column(theme.sizes, theme.tokens)
+        self._column = TurnColumn(theme.sizes, theme.tokens)
         self._scroller = Scroller(self, self._column)
         self._labels = Labels()
         self._factory = DocumentFactory(theme, self)
@@ -111,7 +111,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         """Add streamed text to a turn; it is shown within 30 ms or three times what the last showing took."""
         self._coalescer.add(turn_id, text, reasoning)
 
-    def finish_turn(self, turn_id: str, state: TurnState, facts: tuple[str, ...] = (), note: str = "") -> None:
+    def finish_turn(self, turn_id: str, state: ShownState, facts: tuple[str, ...] = (), note: str = "") -> None:
         """End a streaming turn; its text is read once more as a whole."""
         self._coalescer.flush_now()
         index = self._column.index_of(turn_id)
@@ -289,7 +289,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
 
     def can_show_actions(self, index: int) -> bool:
         """Whether a turn has buttons at all: not while it is being written."""
-        return self.views[index].turn.state is not TurnState.STREAMING
+        return self.views[index].turn.state is not ShownState.STREAMING
 
     def update_turn_area(self, index: int) -> None:
         """Paint a turn again."""

@@ -17,7 +17,7 @@ from app.transcript.box_painter import BoxPainter
 from app.transcript.canvas import Canvas, Look
 from app.transcript.labels import Labels
 from app.transcript.turn_view import HEADER, Hotspot, Spot, TurnView
-from app.transcript.turns import Action, TurnState, Visibility
+from app.transcript.turns import Action, ShownState, Visibility
 
 OPACITIES = {Visibility.NONE: 0.5, Visibility.PARTLY: 0.75, Visibility.ALL: 1.0}
 """What the model no longer sees is dimmed, and what it sees in part is so in part."""
@@ -38,7 +38,7 @@ ICON_OF = {
 
 
 @dataclass
-class Moment:
+class PaintState:
     """What is true of a turn at the time of painting it."""
 
     shows_actions: bool = False
@@ -58,7 +58,7 @@ class TurnPainter:
         self._tokens = theme.tokens
         self._sizes = theme.sizes
 
-    def paint(self, painter: QPainter, view: TurnView, clip: QRectF, moment: Moment) -> None:
+    def paint(self, painter: QPainter, view: TurnView, clip: QRectF, moment: PaintState) -> None:
         """Paint what of the turn lies in `clip`."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(OPACITIES[view.turn.visibility])
@@ -72,7 +72,7 @@ class TurnPainter:
         for i in view.boxes_between(clip.top() - 24, clip.bottom()):
             self._boxes.paint(painter, view, i, moment.selection(i), clip.adjusted(0, -24, 0, 24))
         painter.setOpacity(1.0)
-        if view.turn.state is TurnState.STREAMING and not view.is_user:
+        if view.turn.state is ShownState.STREAMING and not view.is_user:
             self._paint_writing_mark(painter, view)
         self._paint_spots(painter, view, clip, moment)
         if view.turn.note:
@@ -102,9 +102,9 @@ class TurnPainter:
             x = self._canvas.text(painter, turn.time, x + 10, row, Look(tokens.text_3, self._sizes.meta))
         return x
 
-    def _paint_reasoning_row(self, painter: QPainter, view: TurnView, moment: Moment) -> None:
+    def _paint_reasoning_row(self, painter: QPainter, view: TurnView, moment: PaintState) -> None:
         row, tokens = view.reasoning_rect, self._tokens
-        is_thinking = view.turn.state is TurnState.STREAMING and not view.turn.text
+        is_thinking = view.turn.state is ShownState.STREAMING and not view.turn.text
         label = self._labels.thinking if is_thinking else self._labels.thoughts
         is_hovered = moment.hovered is not None and moment.hovered.spot is Spot.REASONING
         color = tokens.text if is_hovered else tokens.text_2
@@ -126,7 +126,7 @@ class TurnPainter:
             painter.setBrush(QColor(self._tokens.accent))
             painter.drawEllipse(at + QPointF(9, -self._sizes.body * 0.36), 4, 4)
 
-    def _paint_spots(self, painter: QPainter, view: TurnView, clip: QRectF, moment: Moment) -> None:
+    def _paint_spots(self, painter: QPainter, view: TurnView, clip: QRectF, moment: PaintState) -> None:
         tokens = self._tokens
         for spot in view.hotspots(clip.top() - 8, clip.bottom() + 8, moment.shows_actions):
             is_hovered = moment.hovered is not None and spot.is_same(moment.hovered)
@@ -159,15 +159,15 @@ class TurnPainter:
 
     def _paint_note(self, painter: QPainter, view: TurnView) -> None:
         tokens, row = self._tokens, view.note_rect
-        color = tokens.danger if view.turn.state is TurnState.FAILED else tokens.text_2
-        icon = {TurnState.FAILED: "error", TurnState.STOPPED: "stop"}.get(view.turn.state, "memory")
+        color = tokens.danger if view.turn.state is ShownState.FAILED else tokens.text_2
+        icon = {ShownState.FAILED: "error", ShownState.STOPPED: "stop"}.get(view.turn.state, "memory")
         paint_icon(painter, icon, color, QRectF(0, row.y() + 7, 16, 16))
         self._canvas.text(painter, view.turn.note, 24, row, Look(color))
 
     def _gone_label(self, visibility: Visibility) -> str:
         return {Visibility.NONE: self._labels.gone, Visibility.PARTLY: self._labels.partly_gone}.get(visibility, "")
 
-    def _paint_footer(self, painter: QPainter, view: TurnView, moment: Moment, label: str) -> None:
+    def _paint_footer(self, painter: QPainter, view: TurnView, moment: PaintState, label: str) -> None:
         """The row under a turn; ``label`` says what the model no longer sees, where the header has no room for it."""
         turn, row = view.turn, view.footer_rect
         right = row.right()

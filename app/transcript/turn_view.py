@@ -10,11 +10,11 @@ from enum import Enum, auto
 from PySide6.QtCore import QPointF, QRectF
 
 from app.look.colours import Sizes
-from app.transcript.blocks import Block, Kind
+from app.transcript.blocks import Block, BlockKind
 from app.transcript.boxes import CARD_HEADER, Box, estimated_lines
 from app.transcript.documents import DocumentFactory
 from app.transcript.markdown import parse_lazily, parse_more, read
-from app.transcript.turns import Action, ShownTurn, TurnState
+from app.transcript.turns import Action, ShownState, ShownTurn
 from app.transcript.work import Work
 
 HEADER = 24.0
@@ -179,7 +179,7 @@ class TurnView:
         if self.is_user:
             self._shape_bubble(y)
         elif not self.boxes:
-            y += sizes.body_line if self.turn.state is TurnState.STREAMING else 0.0
+            y += sizes.body_line if self.turn.state is ShownState.STREAMING else 0.0
         self.height = y + self._below()
 
     def lay_out(self, top: float, bottom: float, factory: DocumentFactory, sizes: Sizes, work: Work) -> bool:
@@ -201,7 +201,7 @@ class TurnView:
         """Read the first section that meets `[top, bottom]` and has not been; True if there was one."""
         for i in self.boxes_between(top, bottom):
             box = self.boxes[i]
-            if box.block.kind is Kind.UNREAD and work.may_do(COST_OF_SECTION):
+            if box.block.kind is BlockKind.UNREAD and work.may_do(COST_OF_SECTION):
                 source = self._read_reasoning if box.is_quiet else self._read_text
                 boxes = _boxes_of(read(source, box.block), source, is_quiet=box.is_quiet)
                 self.boxes[i : i + 1] = boxes
@@ -241,7 +241,7 @@ class TurnView:
             yield Hotspot(Spot.REASONING, self.reasoning_rect)
         for i in self.boxes_between(top, bottom):
             box = self.boxes[i]
-            if box.block.kind is Kind.CODE and box.is_card_top:
+            if box.block.kind is BlockKind.CODE and box.is_card_top:
                 rect = QRectF(box.x + box.width - 88, box.y + 5, 82, CARD_HEADER - 10)
                 yield Hotspot(Spot.COPY_CODE, rect, box=i)
             if box.built is not None:
@@ -264,7 +264,7 @@ class TurnView:
 
     def scroll_code(self, box_index: int, distance: float) -> bool:
         """Scroll the lines of a card of code to the right; False if that is no card, or all of it can be seen."""
-        if self.boxes[box_index].block.kind is not Kind.CODE:
+        if self.boxes[box_index].block.kind is not BlockKind.CODE:
             return False
         card = self._card_of(box_index)
         overflow = max(box.overflow for box in card)
@@ -361,7 +361,7 @@ def _boxes_of(blocks: list[Block], source: str, *, is_quiet: bool) -> list[Box]:
 
 
 def _box_of(block: Block, source: str, is_quiet: bool) -> Box:
-    n_breaks = source.count("\n", block.start, block.end) if block.kind is Kind.UNREAD else 0
+    n_breaks = source.count("\n", block.start, block.end) if block.kind is BlockKind.UNREAD else 0
     return Box(block, is_quiet, n_breaks)
 
 
@@ -372,7 +372,7 @@ def _updated(old: list[Box], source: str, is_quiet: bool, factory: DocumentFacto
         if i < len(old):
             box = old[i]
             if box.block is not block and box.block != block:
-                if box.block.containers == block.containers and box.block.kind is block.kind is not Kind.UNREAD:
+                if box.block.containers == block.containers and box.block.kind is block.kind is not BlockKind.UNREAD:
                     box.take_block(block, factory)
                 else:
                     box = _box_of(block, source, is_quiet)
@@ -388,9 +388,9 @@ def _gap(previous: Box | None, box: Box) -> float:
         return 0.0
     if previous.is_quiet != box.is_quiet:
         return 16.0
-    if box.block.kind is Kind.HEADING:
+    if box.block.kind is BlockKind.HEADING:
         return 22.0 if box.block.level <= 2 else 18.0
-    if previous.block.kind is Kind.HEADING:
+    if previous.block.kind is BlockKind.HEADING:
         return 8.0
     if box.block.is_tight:
         return 4.0

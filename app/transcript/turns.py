@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class TurnState(Enum):
+class ShownState(Enum):
     """How far a turn has come."""
 
     STREAMING = "streaming"
@@ -49,7 +49,7 @@ class ShownTurn:
     role: str
     text: str = ""
     reasoning: str = ""
-    state: TurnState = TurnState.DONE
+    state: ShownState = ShownState.DONE
     author: str = ""
     time: str = ""
     facts: tuple[str, ...] = ()

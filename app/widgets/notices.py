@@ -1,4 +1,4 @@
-"""Notices: bars above the composer that tell something without stopping anybody."""
+"""Notices: bars above the composer that do not block the window."""
 
 from __future__ import annotations
 

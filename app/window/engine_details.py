@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from app.link.status import EngineState, EngineStatus
-from app.look import i18n
+from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
 from app.widgets.popup import Popup
@@ -118,7 +118,7 @@ class EngineDetails(Retranslating, Popup):
         return rows
 
     def _device_text(self, device: Device) -> str:
-        free, total = i18n.bytes_text(device.free_bytes), i18n.bytes_text(device.total_bytes)
+        free, total = language.bytes_text(device.free_bytes), language.bytes_text(device.total_bytes)
         memory = self.tr("{0} free of {1}").format(free, total)
         return f"{device.description} · {memory}" if device.total_bytes > 0 else device.description
 

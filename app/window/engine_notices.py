@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
-from app.look.i18n import in_words
+from app.look.language import in_words
 from app.look.links import Link
 from app.store.preferences import Problem, ProblemKind
 from app.widgets.notices import Level, Notices
@@ -53,7 +53,7 @@ class EngineNotices(QObject):
         self._notices.tell(level, in_words(error.sentence), detail)
 
     def tell_choose_model(self) -> None:
-        """Something was to be sent, and there is nobody to answer."""
+        """Ask for a model: there is none to answer."""
         self._notices.tell(
             Level.INFO, self.tr("There is no model to answer yet: choose one above. What you typed stays.")
         )

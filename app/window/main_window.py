@@ -7,10 +7,9 @@ import binascii
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMainWindow, QVBoxLayout, QWidget
 
 from app.chats.sidebar import Sidebar
-from app.commands.actions import Actions
 from app.look.icons import application_icon
 from app.look.theme import Theme
 from app.look.window_style import window_stylesheet
@@ -23,7 +22,7 @@ STATE_VERSION = 1
 MARGIN = 24
 
 
-class Column(QWidget):
+class Centred(QWidget):
     """Keeps one widget in the middle, as wide as the text column and aligned with it."""
 
     def __init__(self, widget: QWidget, theme: Theme) -> None:
@@ -90,14 +89,6 @@ class MainWindow(QMainWindow):
         sizes = self._theme.sizes
         self.resizeDocks([sidebar, panel], [sizes.sidebar, sizes.panel], Qt.Orientation.Horizontal)
 
-    def fill_menu(self, menu: QMenu, actions: Actions, groups: tuple[tuple[str, ...], ...]) -> None:
-        """Put actions into a menu, with a line between groups."""
-        for index, group in enumerate(groups):
-            if index:
-                menu.addSeparator()
-            for name in group:
-                menu.addAction(actions[name])
-
     def move_panel(self) -> None:
         """Take the side panel to the other side."""
         panel = self._panel
@@ -158,13 +149,13 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Notice the keyboard coming back."""
+        """Emit ``activated`` when the window gets the focus."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.activated.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Say so while everything is still there."""
+        """Emit ``closing`` while everything still exists."""
         self.closing.emit()
         super().closeEvent(event)
 

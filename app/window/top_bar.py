@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QSt
 
 from app.commands.actions import Actions
 from app.link.status import EngineState, EngineStatus
-from app.look import i18n
+from app.look import language
 from app.look.plain_tip import plain_tip
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
@@ -165,7 +165,7 @@ class TopBar(Retranslating, QWidget):
     def state_word(self) -> tuple[str, str]:
         """The state in a word, and its colour as the name of a token."""
         status = self._status
-        share = i18n.percent(status.fraction)
+        share = language.percent(status.fraction)
         return {
             EngineState.STARTING: (self.tr("starting"), "text_3"),
             EngineState.NO_MODEL: (self.tr("no model"), "text_3"),
@@ -196,5 +196,5 @@ class TopBar(Retranslating, QWidget):
             place = self.tr("GPU {0}/{1}").format(facts.n_layer_gpu, facts.n_layer)
         else:
             place = self.tr("CPU")
-        parts = (facts.quantization, i18n.bytes_text(facts.size_bytes), place)
+        parts = (facts.quantization, language.bytes_text(facts.size_bytes), place)
         return " · ".join(part for part in parts if part)

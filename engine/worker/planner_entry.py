@@ -19,8 +19,8 @@ from engine.api.messages import (
     SettingsChosen,
 )
 from engine.api.options import EngineOptions
-from engine.native.importing import loading_library
-from engine.worker.entry import answer, prepare_process
+from engine.native.importing import loading_library, prepare_process
+from engine.worker.entry import answer
 
 if TYPE_CHECKING:
     from engine.native.meter import MemoryMeter

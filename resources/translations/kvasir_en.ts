@@ -29,7 +29,7 @@
     </message>
 </context>
 <context>
-    <name>ChatDesk</name>
+    <name>ChatFiles</name>
     <message numerus="yes">
         <source>%Ln chat(s) exported to {0}.</source>
         <translation>
@@ -58,6 +58,9 @@
             <numerusform>%Ln parts of the file made no sense and were left out.</numerusform>
         </translation>
     </message>
+</context>
+<context>
+    <name>ChatsController</name>
     <message numerus="yes">
         <source>%Ln message(s) deleted.</source>
         <translation>

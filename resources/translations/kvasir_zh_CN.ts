@@ -613,15 +613,7 @@
     </message>
 </context>
 <context>
-    <name>ChatDesk</name>
-    <message>
-        <source>The chat was deleted.</source>
-        <translation>对话已删除。</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
+    <name>ChatFiles</name>
     <message>
         <source>Export</source>
         <translation>导出</translation>
@@ -694,42 +686,6 @@
             <numerusform>文件中有 %Ln 处内容无法识别，已略过。</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>%Ln message(s) deleted.</source>
-        <translation>
-            <numerusform>已删除 %Ln 条消息。</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>The file of the chats was damaged. %Ln message(s) were brought over; the old file is {0}.</source>
-        <translation>
-            <numerusform>对话文件已损坏。已恢复 %Ln 条消息；旧文件是 {0}。</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>The file of the chats was put aside or exchanged. What is open here is kept in the new one: {0}.</source>
-        <translation>存放对话的文件被移走或替换了。此处打开的内容已保存到新文件：{0}。</translation>
-    </message>
-    <message>
-        <source>The chats were written by a newer Kvasir, so this one leaves them alone and keeps nothing. Update Kvasir to see them.</source>
-        <translation>对话由更新版本的 Kvasir 写成，因此本程序不会改动它们，也不会保存任何内容。请更新 Kvasir 后查看。</translation>
-    </message>
-    <message>
-        <source>The disk is full, so what is said now is not kept yet. Free some space: it is written as soon as there is room.</source>
-        <translation>磁盘已满，现在的内容尚未保存。请腾出一些空间：有空间后会立即写入。</translation>
-    </message>
-    <message>
-        <source>The chats can&apos;t be written to {0}, so what is said now is not kept yet. Check the folder&apos;s permissions.</source>
-        <translation>无法把对话写入 {0}，现在的内容尚未保存。请检查文件夹的权限。</translation>
-    </message>
-    <message>
-        <source>Everything that was said is kept again.</source>
-        <translation>所有内容都已重新保存。</translation>
-    </message>
-    <message>
-        <source>Something of this chat could not be kept, because of a mistake in Kvasir. Copy what matters to you before you close the window.</source>
-        <translation>由于 Kvasir 出错，此对话的部分内容未能保存。关闭窗口前，请先复制对你重要的内容。</translation>
-    </message>
 </context>
 <context>
     <name>ChatList</name>
@@ -782,6 +738,53 @@
     <message>
         <source>Title of the chat</source>
         <translation>对话标题</translation>
+    </message>
+</context>
+<context>
+    <name>ChatsController</name>
+    <message>
+        <source>The chat was deleted.</source>
+        <translation>对话已删除。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln message(s) deleted.</source>
+        <translation>
+            <numerusform>已删除 %Ln 条消息。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The file of the chats was damaged. %Ln message(s) were brought over; the old file is {0}.</source>
+        <translation>
+            <numerusform>对话文件已损坏。已恢复 %Ln 条消息；旧文件是 {0}。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The file of the chats was put aside or exchanged. What is open here is kept in the new one: {0}.</source>
+        <translation>存放对话的文件被移走或替换了。此处打开的内容已保存到新文件：{0}。</translation>
+    </message>
+    <message>
+        <source>The chats were written by a newer Kvasir, so this one leaves them alone and keeps nothing. Update Kvasir to see them.</source>
+        <translation>对话由更新版本的 Kvasir 写成，因此本程序不会改动它们，也不会保存任何内容。请更新 Kvasir 后查看。</translation>
+    </message>
+    <message>
+        <source>The disk is full, so what is said now is not kept yet. Free some space: it is written as soon as there is room.</source>
+        <translation>磁盘已满，现在的内容尚未保存。请腾出一些空间：有空间后会立即写入。</translation>
+    </message>
+    <message>
+        <source>The chats can&apos;t be written to {0}, so what is said now is not kept yet. Check the folder&apos;s permissions.</source>
+        <translation>无法把对话写入 {0}，现在的内容尚未保存。请检查文件夹的权限。</translation>
+    </message>
+    <message>
+        <source>Everything that was said is kept again.</source>
+        <translation>所有内容都已重新保存。</translation>
+    </message>
+    <message>
+        <source>Something of this chat could not be kept, because of a mistake in Kvasir. Copy what matters to you before you close the window.</source>
+        <translation>由于 Kvasir 出错，此对话的部分内容未能保存。关闭窗口前，请先复制对你重要的内容。</translation>
     </message>
 </context>
 <context>
@@ -1956,7 +1959,7 @@
     </message>
 </context>
 <context>
-    <name>FitWords</name>
+    <name>FitText</name>
     <message>
         <source>Looking whether it fits…</source>
         <translation>正在计算是否放得下…</translation>
@@ -2424,29 +2427,6 @@
     </message>
 </context>
 <context>
-    <name>ModelDesk</name>
-    <message>
-        <source>Add a folder of models</source>
-        <translation>添加模型文件夹</translation>
-    </message>
-    <message>
-        <source>Access token</source>
-        <translation>访问令牌</translation>
-    </message>
-    <message>
-        <source>For gated and private models. It is kept in the system&apos;s keyring; leave it empty to forget it.</source>
-        <translation>用于需授权或私有的模型。它保存在系统密钥环中；留空则删除。</translation>
-    </message>
-    <message>
-        <source>“{0}” is downloaded.</source>
-        <translation>“{0}”已下载完成。</translation>
-    </message>
-    <message>
-        <source>Load</source>
-        <translation>加载</translation>
-    </message>
-</context>
-<context>
     <name>ModelPicker</name>
     <message>
         <source>Loading {0} · {1}</source>
@@ -2503,6 +2483,29 @@
     <message>
         <source>Find models on the hub, and download those that fit</source>
         <translation>在站点上查找模型，并下载放得下的</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsController</name>
+    <message>
+        <source>Add a folder of models</source>
+        <translation>添加模型文件夹</translation>
+    </message>
+    <message>
+        <source>Access token</source>
+        <translation>访问令牌</translation>
+    </message>
+    <message>
+        <source>For gated and private models. It is kept in the system&apos;s keyring; leave it empty to forget it.</source>
+        <translation>用于需授权或私有的模型。它保存在系统密钥环中；留空则删除。</translation>
+    </message>
+    <message>
+        <source>“{0}” is downloaded.</source>
+        <translation>“{0}”已下载完成。</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>加载</translation>
     </message>
 </context>
 <context>

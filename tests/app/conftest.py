@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.look.i18n import Languages
+from app.look.language import Languages
 from app.process.logs import close_logs
 from app.process.options import Options
 from app.program import Program

@@ -11,7 +11,7 @@ import statistics
 import time
 
 from engine.api.options import EngineOptions
-from engine.worker.entry import set_environment
+from engine.native.importing import set_environment
 
 OPTIONS = EngineOptions(log_path="")
 # OpenMP reads its environment when llama.cpp is imported, just below.

@@ -13,7 +13,7 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.look.theme import Theme
-from app.transcript import ShownTurn, TurnState
+from app.transcript import ShownState, ShownTurn
 from app.transcript.transcript import Transcript
 from tests.app.transcript.samples import EVERYTHING, chat
 
@@ -63,7 +63,7 @@ def _loop_delays(seconds: float) -> list[float]:
 
 
 def test_streaming_keeps_the_event_loop_free(qtbot, qapp, capsys) -> None:
-    transcript = _shown(qtbot, qapp, [*chat(200), ShownTurn("new", "assistant", state=TurnState.STREAMING)])
+    transcript = _shown(qtbot, qapp, [*chat(200), ShownTurn("new", "assistant", state=ShownState.STREAMING)])
     idle = _p99(_loop_delays(STREAM_S / 2))
     source = (EVERYTHING * 40).replace("\0", "")
     step = 5

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
 from app.composer.composer import Composer
 from app.look.theme import Theme
-from app.transcript import ShownTurn, TurnState
+from app.transcript import ShownState, ShownTurn
 from app.transcript.transcript import Transcript
 
 pytestmark = pytest.mark.bench
@@ -98,13 +98,13 @@ def test_the_end_of_a_long_answer(transcript, qapp, capsys, name: str) -> None:
     turns = _Turns(qapp)
     text = MESSAGES[name][:90_000]
     end = len(text) - 4_000
-    transcript.set_turns([ShownTurn("new", "assistant", text[:end], state=TurnState.STREAMING)])
+    transcript.set_turns([ShownTurn("new", "assistant", text[:end], state=ShownState.STREAMING)])
     for _ in range(20):
         qapp.processEvents()
     for at in range(end, len(text), 100):
         transcript.append_text("new", text[at : at + 100])
         turns.turn(2)
-    turns.take(lambda: transcript.finish_turn("new", TurnState.DONE))
+    turns.take(lambda: transcript.finish_turn("new", ShownState.DONE))
     turns.turn(3)
     _tell(capsys, f"end of {name}", turns)
 
@@ -112,7 +112,7 @@ def test_the_end_of_a_long_answer(transcript, qapp, capsys, name: str) -> None:
 @pytest.mark.parametrize("name", ["prose, 90 KB", "list, 20,000 items", "table, 3,000 rows", "code, 3,000 lines"])
 def test_a_burst_of_pieces(transcript, qapp, capsys, name: str) -> None:
     turns = _Turns(qapp)
-    transcript.set_turns([ShownTurn("new", "assistant", state=TurnState.STREAMING)])
+    transcript.set_turns([ShownTurn("new", "assistant", state=ShownState.STREAMING)])
 
     def burst() -> None:
         for at in range(0, 5_000 * 15, 15):
@@ -121,7 +121,7 @@ def test_a_burst_of_pieces(transcript, qapp, capsys, name: str) -> None:
     turns.take(burst)
     while len(transcript.turns[-1].text) < 70_000:
         turns.turn()
-    turns.take(lambda: transcript.finish_turn("new", TurnState.DONE))
+    turns.take(lambda: transcript.finish_turn("new", ShownState.DONE))
     turns.turn(3)
     _tell(capsys, f"burst of {name}", turns)
 

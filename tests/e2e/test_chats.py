@@ -98,7 +98,7 @@ def test_a_chat_that_is_opened_is_in_the_cache_before_anything_is_sent(qapp, qtb
 
     def go_to(program: Program, chat_id: str) -> int:
         """Open a chat and wait for its cells."""
-        program.desk.open(chat_id)
+        program.chats.open(chat_id)
         usage = lambda: program.cache_panel.facts.usage  # noqa: E731
         qtbot.waitUntil(lambda: usage() is not None and usage().chat_id == chat_id, timeout=10_000)
         return usage().n_used

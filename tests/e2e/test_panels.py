@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from app.look import i18n
+from app.look import language
 from app.process.logs import close_logs
 from app.process.options import Options
 from app.program import Program
@@ -98,7 +98,7 @@ def test_what_the_preview_says_is_what_a_reload_takes_and_the_chat_goes_on(open_
     wait_until_ready(qtbot, program)
     facts = program.session.status.facts
     assert (facts.n_ctx, facts.type_k, facts.type_v) == (512, "q8_0", "f16")
-    assert i18n.bytes_text(sum(device.kv_bytes for device in facts.devices)) == planned
+    assert language.bytes_text(sum(device.kv_bytes for device in facts.devices)) == planned
     program.chat.send("Hello")
     qtbot.waitUntil(lambda: program.session.status.is_busy)
     wait_until_ready(qtbot, program)
@@ -151,7 +151,7 @@ def test_a_full_cache_that_stops_goes_on_with_more_room(open_program, qtbot):
     larger.click()
     qtbot.waitUntil(lambda: program.session.status.is_busy, timeout=PATIENCE_MS)
     wait_until_ready(qtbot, program)
-    assert price == i18n.bytes_text(held_bytes(program) - before)
+    assert price == language.bytes_text(held_bytes(program) - before)
     usage = program.cache_panel.facts.usage
     assert usage.n_cells == 512
     assert 256 < usage.n_used <= 512

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import httpx2
 from huggingface_hub.errors import (
@@ -20,23 +19,13 @@ from huggingface_hub.errors import (
 from huggingface_hub.utils import parse_ratelimit_headers
 
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.sentences import Sentence, say
+from engine.api.sentences import say
 from engine.models.hub.bounds import PageInsteadError, UnsafeRedirectError, is_page
+from engine.models.hub.hub_busy import HubBusyError
 
 RETRY_AFTER_MAX_S = 86_400
 _GONE = (404, 410)
 _UNAUTHORIZED, _PROXY_LOGIN, _NO_SUCH_RANGE, _TOO_MANY, _SERVER, _NETWORK_LOGIN = 401, 407, 416, 429, 500, 511
-
-
-class HubBusyError(EngineError):
-    """HUB_BUSY, for ``retry_after_s`` seconds where the hub says so."""
-
-    def __init__(self, sentence: Sentence, detail: str, retry_after_s: int | None = None) -> None:
-        super().__init__(ErrorCode.HUB_BUSY, sentence, detail)
-        self.retry_after_s = retry_after_s
-
-    def __reduce__(self) -> tuple[type[EngineError], tuple[Any, ...]]:
-        return (type(self), (self.sentence, self.detail, self.retry_after_s))
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.cache.cell_grid import Grid
-from app.cache.cell_map import Kind
+from app.cache.cell_map import CellKind
 from app.cache.cell_raster import CellRaster, tiles
 from app.cache.cells import N_CODES, REUSED, SINK, cell_codes
 from app.look.colours import DARK, LIGHT
@@ -22,7 +22,7 @@ def test_marks_differ_in_shape_not_only_in_colour(tokens):
     pictures = tiles(tokens, 2.0)
     shapes = set()
     for flags in (0, SINK, REUSED, SINK + REUSED):
-        picture = pictures[Kind.USER + flags]
+        picture = pictures[CellKind.USER + flags]
         _, shape = np.unique(picture, return_inverse=True)
         shapes.add(shape.tobytes())
     assert len(shapes) == 4
@@ -30,7 +30,7 @@ def test_marks_differ_in_shape_not_only_in_colour(tokens):
 
 def test_every_kind_has_a_colour_of_its_own():
     pictures = tiles(LIGHT, 1.0)
-    assert len({int(pictures[kind][2, 2]) for kind in Kind}) == len(Kind)
+    assert len({int(pictures[kind][2, 2]) for kind in CellKind}) == len(CellKind)
     assert pictures.shape[0] == N_CODES
 
 

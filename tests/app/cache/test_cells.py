@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.cache.cell_grid import MAX_ROWS, Grid
-from app.cache.cell_map import CellMap, Kind
+from app.cache.cell_map import CellKind, CellMap
 from app.cache.cells import REUSED, SINK, cell_codes, count_cells, squares
 from tests.app.cache.usages import usage
 
@@ -16,12 +16,12 @@ from tests.app.cache.usages import usage
 def test_cells_follow_the_sequence_and_evicted_tokens_take_no_place():
     codes = cell_codes(usage(20, (4, 3, 6, 2), n_sink=4, n_evicted=5, n_reused=11))
     assert codes.tolist() == [
-        *[Kind.SYSTEM + SINK + REUSED] * 4,
+        *[CellKind.SYSTEM + SINK + REUSED] * 4,
         # You and two tokens of the answer are gone; what is left of it was reused up to index 11.
-        *[Kind.ASSISTANT + REUSED] * 2,
-        *[Kind.ASSISTANT] * 2,
-        *[Kind.USER] * 2,
-        *[Kind.FREE] * 10,
+        *[CellKind.ASSISTANT + REUSED] * 2,
+        *[CellKind.ASSISTANT] * 2,
+        *[CellKind.USER] * 2,
+        *[CellKind.FREE] * 10,
     ]
 
 
@@ -45,7 +45,7 @@ def test_a_cell_knows_its_token_and_position():
 
 def test_a_short_system_prompt_is_not_lost_in_a_square_of_free_cells():
     codes = cell_codes(usage(1000, (3,), n_sink=1))
-    assert squares(codes, 100)[0] == Kind.SYSTEM + SINK
+    assert squares(codes, 100)[0] == CellKind.SYSTEM + SINK
 
 
 @given(
@@ -61,7 +61,7 @@ def test_a_square_shows_the_kind_that_most_of_its_used_cells_are(n_cells, n_per_
         block = codes[index * n_per_square : (index + 1) * n_per_square].tolist()
         used = [kind for kind in block if kind]
         if not used:
-            assert code == Kind.FREE
+            assert code == CellKind.FREE
         else:
             assert used.count(code) == max(used.count(kind) for kind in used)
 

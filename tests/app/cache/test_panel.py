@@ -13,7 +13,7 @@ from app.cache.cell_strip import CellStrip
 from app.cache.cells_section import EXCERPT, excerpt
 from app.cache.panel import CachePanel
 from app.cache.timeline import Timeline
-from app.look.i18n import Languages
+from app.look.language import Languages
 from app.look.resources import resource_dir
 from app.look.theme import Theme
 from app.widgets.elided_label import ElidedLabel

@@ -79,8 +79,8 @@ def test_an_answer_that_is_evicted_while_it_is_written_is_marked_and_stays_so_af
     chat_id = desk.program.chat.open_chat.head.id
     desk.program.actions["new_chat"].trigger()
     assert seen() == []
-    qtbot.waitUntil(lambda: desk.program.desk.keeper.is_idle)
-    desk.program.desk.open(chat_id)
+    qtbot.waitUntil(lambda: desk.program.chats.saver.is_idle)
+    desk.program.chats.open(chat_id)
     assert seen() == [Visibility.NONE, Visibility.PARTLY]
     desk.program.loader.unload()
     qtbot.waitUntil(lambda: seen() == [Visibility.ALL, Visibility.ALL])

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chats.conversation import Conversation, plain_text
-from app.store.records import Turn
-from app.transcript.turns import TurnState
+from app.store.records import Turn, TurnState
 from engine.api.messages import Finished, FinishReason, Message, TextGenerated, TextKind
 from tests.app.fake_engine import stats
 

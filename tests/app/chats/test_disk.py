@@ -13,7 +13,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=Tr
 @pytest.mark.parametrize("kind", [StoreProblemKind.DISK_FULL, StoreProblemKind.NOT_WRITABLE])
 def test_what_is_no_longer_so_is_taken_back(start_desk, tmp_path, kind):
     desk = start_desk()
-    problem = desk.program.desk.keeper.problem
+    problem = desk.program.chats.saver.problem
     problem.emit(StoreProblem(kind, tmp_path / "chats.db", detail="the system's words"))
     (told,) = desk.notices()
     assert "not kept yet" in told

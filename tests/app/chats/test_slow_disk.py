@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton
 from app.store.records import Changes
 from app.store.store import ChatStore
 from app.transcript.turns import Action
-from tests.app.chats.test_desk import fill, kept, press, say, titles
+from tests.app.chats.test_chats_controller import fill, kept, press, say, titles
 from tests.app.store.chats import small, turn
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -41,13 +41,13 @@ def desk(start_desk, qtbot, tmp_path):
     """A window on two chats, of which one is open."""
     fill(tmp_path, small("a", "First", "one", "two"), small("b", "Second"))
     desk = start_desk()
-    desk.program.desk.open("a")
+    desk.program.chats.open("a")
     wait_for_disk(desk, qtbot)
     return desk
 
 
 def wait_for_disk(desk, qtbot) -> None:
-    qtbot.waitUntil(lambda: desk.program.desk.keeper.is_idle)
+    qtbot.waitUntil(lambda: desk.program.chats.saver.is_idle)
 
 
 def said(desk) -> list[str]:
@@ -62,16 +62,16 @@ def test_a_chat_is_opened_with_the_words_that_are_not_written_yet(desk, qtbot, t
     answer = desk.engine.answer + " "
     with nothing_written(tmp_path):
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
-        desk.program.desk.open("a")
+        desk.program.chats.open("b")
+        desk.program.chats.open("a")
         assert said(desk) == ["one", "two", "three", answer]
         say(desk, qtbot, "four")
         assert [one.text for one in desk.engine.request.messages][-3:] == ["three", answer, "four"]
-        desk.program.desk.open("b")
+        desk.program.chats.open("b")
         assert written(tmp_path, "a") == ["one", "two"]
     wait_for_disk(desk, qtbot)
     assert written(tmp_path, "a") == ["one", "two", "three", answer, "four", answer]
-    desk.program.desk.open("a")
+    desk.program.chats.open("a")
     assert said(desk) == ["one", "two", "three", answer, "four", answer]
 
 
@@ -80,10 +80,10 @@ def test_a_new_chat_is_in_the_list_before_it_is_written(desk, qtbot, tmp_path):
     with nothing_written(tmp_path):
         say(desk, qtbot, "A new one")
         chat_id = desk.program.chat.open_chat.head.id
-        desk.program.desk.open("b")
+        desk.program.chats.open("b")
         assert titles(desk)[0] == "A new one"
         desk.program.actions["previous_chat"].trigger()
-        desk.program.desk.open(chat_id)
+        desk.program.chats.open(chat_id)
         assert said(desk) == ["A new one", desk.engine.answer + " "]
     wait_for_disk(desk, qtbot)
     assert sorted(titles(desk)) == ["A new one", "First", "Second"]
@@ -92,13 +92,13 @@ def test_a_new_chat_is_in_the_list_before_it_is_written(desk, qtbot, tmp_path):
 def test_a_chat_that_waits_is_deleted_and_brought_back(desk, qtbot, tmp_path):
     with nothing_written(tmp_path):
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
-        desk.program.desk.delete("a")
+        desk.program.chats.open("b")
+        desk.program.chats.delete("a")
         assert titles(desk) == ["Second"]
-        assert [hit.chat.id for hit in desk.program.desk.keeper.search("one")] == []
+        assert [hit.chat.id for hit in desk.program.chats.saver.search("one")] == []
         desk.program.notices.findChild(QAbstractButton, "noticeAction").click()
         assert sorted(titles(desk)) == ["First", "Second"]
-        desk.program.desk.open("a")
+        desk.program.chats.open("a")
         assert said(desk)[2] == "three"
     wait_for_disk(desk, qtbot)
     assert written(tmp_path, "a")[2] == "three"
@@ -113,7 +113,7 @@ def test_an_answer_that_a_deletion_ended_has_failed_when_it_is_brought_back(star
     with nothing_written(tmp_path):
         desk.engine.stream("out")
         qtbot.waitUntil(lambda: said(desk) == ["Question", "I was about"])
-        desk.program.desk.delete(desk.program.chat.open_chat.head.id)
+        desk.program.chats.delete(desk.program.chat.open_chat.head.id)
         desk.program.notices.findChild(QAbstractButton, "noticeAction").click()
         assert said(desk) == ["Question", "I was about"]
         assert desk.program.transcript.turns[-1].state.value == "failed"
@@ -122,8 +122,8 @@ def test_an_answer_that_a_deletion_ended_has_failed_when_it_is_brought_back(star
 def test_what_is_deleted_stays_deleted_once_it_is_written(desk, qtbot, tmp_path):
     with nothing_written(tmp_path):
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
-        desk.program.desk.delete("a")
+        desk.program.chats.open("b")
+        desk.program.chats.delete("a")
     wait_for_disk(desk, qtbot)
     assert (titles(desk), written(tmp_path, "a")) == (["Second"], [])
 
@@ -131,9 +131,9 @@ def test_what_is_deleted_stays_deleted_once_it_is_written(desk, qtbot, tmp_path)
 def test_a_chat_that_waits_gets_another_title(desk, qtbot, tmp_path):
     with nothing_written(tmp_path):
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
-        desk.program.desk.keeper.rename("a", "Better")
-        desk.program.desk.open("a")
+        desk.program.chats.open("b")
+        desk.program.chats.saver.rename("a", "Better")
+        desk.program.chats.open("a")
         assert desk.program.chat.open_chat.head.title == "Better"
         say(desk, qtbot, "four")
     wait_for_disk(desk, qtbot)
@@ -147,8 +147,8 @@ def test_a_copy_is_open_before_it_is_written(desk, qtbot, tmp_path):
         assert said(desk) == ["one", "two", "three"]
         assert titles(desk) == ["First", "First", "Second"]
         copy = desk.program.chat.open_chat.head.id
-        desk.program.desk.open("b")
-        desk.program.desk.open(copy)
+        desk.program.chats.open("b")
+        desk.program.chats.open(copy)
         assert said(desk) == ["one", "two", "three"]
         say(desk, qtbot, "four")
     qtbot.waitUntil(lambda: written(tmp_path, copy)[:4] == ["one", "two", "three", "four"])
@@ -158,14 +158,14 @@ def test_a_copy_is_open_before_it_is_written(desk, qtbot, tmp_path):
 def test_what_waits_is_exported(desk, qtbot, tmp_path):
     with nothing_written(tmp_path):
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
+        desk.program.chats.open("b")
         desk.program.actions["new_chat"].trigger()
         say(desk, qtbot, "A new one")
-        desk.program.desk.export(tmp_path / "all.json", None)
+        desk.program.chat_files.export(tmp_path / "all.json", None)
         qtbot.waitUntil(lambda: any("3 chats exported" in notice for notice in desk.notices()))
         chats = {chat["id"]: chat for chat in json.loads((tmp_path / "all.json").read_text())["chats"]}
         assert [one["text"] for one in chats["a"]["turns"]][2] == "three"
-        desk.program.desk.export(tmp_path / "one.md", "a")
+        desk.program.chat_files.export(tmp_path / "one.md", "a")
         qtbot.waitUntil(lambda: "1 chat exported" in desk.notices()[-1])
         assert "three" in (tmp_path / "one.md").read_text()
 
@@ -173,8 +173,8 @@ def test_what_waits_is_exported(desk, qtbot, tmp_path):
 def test_a_hit_in_a_chat_that_waits_is_opened_with_all_its_words(desk, qtbot, tmp_path):
     with nothing_written(tmp_path):
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
-        (hit,) = desk.program.desk.keeper.search("two")
+        desk.program.chats.open("b")
+        (hit,) = desk.program.chats.saver.search("two")
         desk.program.sidebar.open_requested.emit(hit.chat.id, hit.turn_id)
         assert said(desk)[:3] == ["one", "two", "three"]
 
@@ -183,7 +183,7 @@ def test_a_hit_in_a_chat_that_waits_is_opened_with_all_its_words(desk, qtbot, tm
 def test_a_chat_that_waits_is_whole_in_a_new_file(desk, qtbot, tmp_path):
     with nothing_written(tmp_path):
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
+        desk.program.chats.open("b")
         for name in ("chats.db", "chats.db-wal", "chats.db-shm"):
             (tmp_path / name).rename(tmp_path / f"aside-{name}")
     qtbot.waitUntil(lambda: written(tmp_path, "a") == ["one", "two", "three", desk.engine.answer + " "])
@@ -192,7 +192,7 @@ def test_a_chat_that_waits_is_whole_in_a_new_file(desk, qtbot, tmp_path):
 def test_a_chat_that_waits_is_whole_where_another_window_deleted_it_for_good(desk, qtbot, tmp_path):
     with nothing_written(tmp_path) as other:
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
+        desk.program.chats.open("b")
         delete_for_good(other)
     wait_for_disk(desk, qtbot)
     assert written(tmp_path, "a") == ["one", "two", "three", desk.engine.answer + " "]
@@ -201,8 +201,8 @@ def test_a_chat_that_waits_is_whole_where_another_window_deleted_it_for_good(des
 def test_what_both_windows_deleted_does_not_come_back(desk, qtbot, tmp_path):
     with nothing_written(tmp_path) as other:
         say(desk, qtbot, "three")
-        desk.program.desk.open("b")
-        desk.program.desk.delete("a")
+        desk.program.chats.open("b")
+        desk.program.chats.delete("a")
         delete_for_good(other)
     wait_for_disk(desk, qtbot)
     assert titles(desk) == ["Second"]
@@ -210,13 +210,13 @@ def test_what_both_windows_deleted_does_not_come_back(desk, qtbot, tmp_path):
 
 def test_what_is_written_is_read_from_the_file_again(desk, qtbot, tmp_path):
     say(desk, qtbot, "three")
-    desk.program.desk.open("b")
+    desk.program.chats.open("b")
     wait_for_disk(desk, qtbot)
     store = ChatStore(tmp_path / "chats.db")
     whole = store.load("a")
     store.save(replace(whole.chat, title="Theirs"), Changes((turn(whole.turns[-1].id + 1, "theirs"),)))
     store.close()
-    assert [one.message.text for one in desk.program.desk.keeper.load("a").turns][-1] == "theirs"
+    assert [one.message.text for one in desk.program.chats.saver.load("a").turns][-1] == "theirs"
 
 
 @pytest.mark.expected_log("left.out")
@@ -225,5 +225,5 @@ def test_a_change_that_was_left_out_is_not_waited_for(desk, qtbot, monkeypatch):
         raise ValueError("no sense")
 
     monkeypatch.setattr(ChatStore, "pin", fail)
-    desk.program.desk.keeper.pin("b", True)
+    desk.program.chats.saver.pin("b", True)
     wait_for_disk(desk, qtbot)

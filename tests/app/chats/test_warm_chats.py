@@ -90,18 +90,18 @@ def test_chats_that_can_not_be_read_are_not_taken_for_none(start_desk, qtbot, mo
 
 
 def test_a_deleted_chat_is_forgotten_once_that_can_not_be_undone(start_desk, qtbot, tmp_path, monkeypatch):
-    monkeypatch.setattr("app.chats.keeper.UNDO_SECONDS", 0.05)
-    monkeypatch.setattr("app.chats.keeper.PURGE_DELAY_MS", 1)
+    monkeypatch.setattr("app.chats.chat_saver.UNDO_SECONDS", 0.05)
+    monkeypatch.setattr("app.chats.chat_saver.PURGE_DELAY_MS", 1)
     store = ChatStore(tmp_path / "chats.db")
     store.add([small("a"), small("b"), small("c")])
     store.close()
     desk = start_desk(loads_by_hand=True, is_loaded=False)
     qtbot.waitUntil(lambda: desk.program.sidebar.model.index_of("a").isValid())
-    desk.program.desk.delete("a")
+    desk.program.chats.delete("a")
     qtbot.waitUntil(lambda: forgotten(desk) == ["a"])
-    desk.program.desk.delete("b")
-    desk.program.desk.keeper.restore("b")
-    desk.program.desk.delete("c")
+    desk.program.chats.delete("b")
+    desk.program.chats.saver.restore("b")
+    desk.program.chats.delete("c")
     qtbot.waitUntil(lambda: forgotten(desk) == ["a", "c"])
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
 from app.store.preferences import Preferences, PreferencesStore
-from app.transcript.turns import Action, TurnState, Visibility
+from app.transcript.turns import Action, ShownState, Visibility
 from engine.api.errors import ErrorCode
 from engine.api.messages import (
     CacheChanged,
@@ -42,7 +42,7 @@ def test_a_message_is_answered_and_the_next_one_carries_the_ids(start_desk, qtbo
     assert desk.say() == [("user", "Name three colours."), ("assistant", desk.engine.answer + " ")]
     assert desk.program.composer.text() == ""
     turn = desk.program.transcript.turns[-1]
-    assert turn.state is TurnState.DONE
+    assert turn.state is ShownState.DONE
     assert turn.author == "Tiny-1B"
     assert any("36.4" in fact for fact in turn.facts)
     desk.send("And two animals.")
@@ -85,7 +85,7 @@ def test_stopping_keeps_the_text(start_desk, qtbot):
     assert desk.program.actions["stop"].isEnabled()
     desk.program.actions["stop"].trigger()
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
-    assert desk.program.transcript.turns[-1].state is TurnState.STOPPED
+    assert desk.program.transcript.turns[-1].state is ShownState.STOPPED
     assert desk.say()[-1] == ("assistant", "One, two")
 
 
@@ -98,7 +98,7 @@ def test_an_engine_that_dies_costs_no_word(start_desk, qtbot):
     qtbot.waitUntil(lambda: desk.notices() != [])
     settle()
     assert desk.say() == [("user", "Tell me."), ("assistant", "Once upon")]
-    assert desk.program.transcript.turns[-1].state is TurnState.FAILED
+    assert desk.program.transcript.turns[-1].state is ShownState.FAILED
     assert desk.program.composer.text() == "typed meanwhile"
     bar = desk.program.notices
     assert bar.notices[0].detail == "ggml: the last line of the log"

@@ -129,7 +129,7 @@ def test_pasting_takes_plain_text_only(composer):
     assert composer.text() == "bold"
 
 
-@pytest.mark.parametrize("text", ["some words to paste\n" * 90_000, "x" * 20_000], ids=["long", "one line"])
+@pytest.mark.parametrize("text", ["some words to paste\n" * 500_000, "x" * 20_000], ids=["long", "one line"])
 def test_a_huge_paste_goes_with_the_message_as_a_file(composer, text):
     composer.set_text("What does this say?")
     source = QMimeData()
@@ -145,18 +145,11 @@ def test_a_huge_paste_goes_with_the_message_as_a_file(composer, text):
 
 def test_a_paste_that_no_model_can_read_is_refused_and_told(qtbot, composer):
     data = QMimeData()
-    data.setText("some words to paste\n" * 500_000)
+    data.setText("some words to paste\n" * 1_250_000)
     with qtbot.waitSignal(composer.too_large) as told:
         editor(composer).insertFromMimeData(data)
     assert told.args == ["Pasted text 1"]
     assert (composer.text(), composer.attachments) == ("", ())
-
-
-def test_half_a_character_in_a_long_paste_is_made_valid(composer):
-    data = QMimeData()
-    data.setText("\ud835 and \0 and words\r\n" * 9_000)
-    editor(composer).insertFromMimeData(data)
-    assert composer.attachments[0].text == "\ufffd and \ufffd and words\n" * 9_000
 
 
 def test_a_long_paste_of_ordinary_size_is_text(composer):

@@ -74,10 +74,12 @@ def test_only_the_newest_question_is_answered(
 
 
 def test_nothing_arrives_once_it_is_closed(background: Background, qapp: QApplication) -> None:
-    background.run(lambda: background.post(fail, "late"))
+    arrived: list[str] = []
+    background.run(lambda: background.post(arrived.append, "late"))
     background.close(2.0)
-    background.post(fail, "later")
+    background.post(arrived.append, "later")
     qapp.processEvents()
+    assert arrived == []
 
 
 @pytest.mark.usefixtures("qapp")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QLocale
 
 from app.look.foreign_text import visible
-from app.look.i18n import Languages, in_words
+from app.look.language import Languages, in_words
 from engine.api.declarations import declarations
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Device, DeviceMemory, EngineReady, LoadStage

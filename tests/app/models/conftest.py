@@ -23,7 +23,7 @@ from app.link.session import EngineSession
 from app.look.theme import Theme
 from app.models.hub_worker import HubWorker
 from app.models.library_watcher import LibraryWatcher
-from app.models.model_desk import ModelDesk
+from app.models.models_controller import ModelsController
 from app.models.models_window import ModelsWindow
 from app.models.workers import Workers
 from app.store.preferences import PreferencesStore
@@ -40,7 +40,7 @@ class ModelRoom:
     """A window of models, and what stands behind it; ``opened`` are the files that were to be loaded, ``stores`` those
     of other programs."""
 
-    desk: ModelDesk
+    desk: ModelsController
     session: EngineSession
     store: PreferencesStore
     planner: FakePlanner
@@ -116,7 +116,7 @@ def make_room(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Make
             theme, parent = Theme(qapp), QWidget()
             parents.append(parent)
             notices = Notices(theme, parent)
-            desk = ModelDesk(theme, loader, store, workers, notices)
+            desk = ModelsController(theme, loader, store, workers, notices)
             room = ModelRoom(
                 desk,
                 session,

@@ -19,7 +19,7 @@ from app.commands.actions import Actions
 from app.link.bridge import EngineBridge
 from app.link.plan_service import PlanService
 from app.link.session import EngineSession
-from app.look.i18n import Languages
+from app.look.language import Languages
 from app.look.theme import Theme
 from app.models import first_run
 from app.models.first_cards import FirstCard

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.look.i18n import Languages
+from app.look.language import Languages
 from app.models.fit_question import FitQuestion
 from app.models.model_card import ModelCard
 from app.widgets.elided_label import ElidedLabel

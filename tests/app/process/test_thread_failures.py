@@ -23,9 +23,13 @@ def test_a_mistake_in_a_thread_is_told_on_the_windows_thread(qtbot, monkeypatch)
     assert heard[0][1] == "MainThread"
 
 
-def test_a_thread_may_end_itself(qtbot, monkeypatch):
+def test_a_thread_may_end_itself(qapp, monkeypatch):
     failures = ThreadFailures()
+    heard = []
+    failures.failed.connect(heard.append)
     monkeypatch.setattr(threading, "excepthook", failures.on_exception)
     thread = threading.Thread(target=lambda: exec("raise SystemExit"))
     thread.start()
     thread.join()
+    qapp.processEvents()
+    assert heard == []

@@ -13,7 +13,7 @@ from app.link.plan_service import PlanService
 from app.link.what_if import WhatIf
 from app.look.theme import Theme
 from app.settings.setup_panel import SetupPanel
-from app.store.setup import Preset, Setup, preset_setup
+from app.store.setup import Setup, SetupPreset, preset_setup
 from app.widgets.elided_label import ElidedLabel
 from engine.api.declarations import declarations
 from engine.api.messages import DeviceMemory, FindFit, PlanMemory
@@ -289,7 +289,7 @@ def test_a_preset_fills_the_fields_and_applies_nothing(made):
     panel.apply_requested.connect(applied.append)
     menu = button(panel, "presetButton").menu()
     next(action for action in menu.actions() if action.text() == "Lowest memory").trigger()
-    assert panel.setup == preset_setup(Preset.SMALL, Setup(), FACTS.n_ctx_train)
+    assert panel.setup == preset_setup(SetupPreset.SMALL, Setup(), FACTS.n_ctx_train)
     assert button(panel, "presetButton").text() == "Preset: Lowest memory"
     assert applied == []
     change(panel, n_sink=5)
@@ -317,7 +317,11 @@ def test_the_name_of_a_preset_is_shown_as_it_was_typed(made):
     preset.trigger()
     remove = next(one.menu() for one in panel.findChild(object, "presetMore").menu().actions() if one.menu())
     # Qt shows "&&" as "&".
-    shown = {preset.text(), remove.actions()[0].text(), button(panel, "presetButton").text().removeprefix("Preset: ")}
+    shown = {
+        preset.text(),
+        remove.actions()[0].text(),
+        button(panel, "presetButton").text().removeprefix("Preset: "),
+    }
     assert shown == {"R&&D"}
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.store.records import Attachment, Chat, ChatSettings, Turn, WholeChat
-from app.transcript.turns import TurnState
+from app.store.records import Attachment, Chat, ChatSettings, Turn, TurnState, WholeChat
 from engine.api.messages import FinishReason, Message
 from engine.api.settings import Policy, PolicySettings, SamplingSettings
 from tests.app.fake_engine import stats

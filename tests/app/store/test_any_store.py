@@ -15,9 +15,19 @@ from hypothesis import strategies as st
 from app.chats.conversation import Conversation
 from app.store.files import ImportRefusedError, add_chats, export_from, read_chats
 from app.store.json_format import pieces
-from app.store.records import MAX_TURN_ID, Attachment, Changes, Chat, ChatSettings, Preset, Turn, WholeChat, composed
+from app.store.records import (
+    MAX_TURN_ID,
+    Attachment,
+    Changes,
+    Chat,
+    ChatSettings,
+    PromptPreset,
+    Turn,
+    TurnState,
+    WholeChat,
+    composed,
+)
 from app.store.store import ChatStore
-from app.transcript.turns import TurnState
 from engine.api.declarations import declarations
 from engine.api.messages import FinishReason, GenerationStats, Message
 from engine.api.settings import PolicySettings, SamplingSettings
@@ -85,7 +95,7 @@ def chats(draw):
     return WholeChat(head, tuple(turns))
 
 
-def all_of(store: ChatStore) -> tuple[list[WholeChat], list[Preset]]:
+def all_of(store: ChatStore) -> tuple[list[WholeChat], list[PromptPreset]]:
     return [store.load(line.id) for line in store.chats()], store.presets()
 
 
@@ -99,7 +109,7 @@ def as_after_a_file(whole: WholeChat) -> WholeChat:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(chats(), max_size=3, unique_by=lambda one: one.chat.id),
-    st.lists(st.builds(Preset, words.filter(bool), words), max_size=2),
+    st.lists(st.builds(PromptPreset, words.filter(bool), words), max_size=2),
 )
 def test_any_store_goes_out_and_comes_back_equal(some, presets):
     with tempfile.TemporaryDirectory() as name:
@@ -132,13 +142,13 @@ def test_any_store_goes_out_and_comes_back_equal(some, presets):
 def test_what_was_refused_whole_is_taken(tmp_path, turns):
     whole = WholeChat(Chat("webui-" + "i" * 500, "t" * 500), turns)
     path = tmp_path / "all.json"
-    path.write_text("".join(pieces([whole, small("b")], [Preset("n" * 500, "text")])))
+    path.write_text("".join(pieces([whole, small("b")], [PromptPreset("n" * 500, "text")])))
     found = read_chats(path)
     assert found.chats[0].chat == whole.chat
     assert [(one.id, one.parent, one.model, one.attachments) for one in found.chats[0].turns] == [
         (one.id, one.parent, one.model, one.attachments) for one in turns
     ]
-    assert found.presets == (Preset("n" * 500, "text"),)
+    assert found.presets == (PromptPreset("n" * 500, "text"),)
 
 
 def changed(path: list, value) -> dict:
@@ -267,6 +277,6 @@ def test_in_the_window_what_was_left_out_is_said(start_desk, qtbot, tmp_path):
     text = json.dumps(changed(["chats", 0, "turns", 0], 5))
     (tmp_path / "x.json").write_text(text)
     desk = start_desk()
-    desk.program.desk.import_file(tmp_path / "x.json")
+    desk.program.chat_files.import_file(tmp_path / "x.json")
     qtbot.waitUntil(lambda: bool(desk.notices()))
     assert desk.notices() == ["3 chats imported. 1 part of the file made no sense and was left out."]

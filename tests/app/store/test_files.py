@@ -16,9 +16,8 @@ from app.store.files import ImportProblem, ImportRefusedError, add_chats, export
 from app.store.history import chosen_path, healed
 from app.store.json_format import chats_of, pieces
 from app.store.markdown_format import from_markdown, to_markdown
-from app.store.records import Attachment, Chat, ChatSettings, Preset, Turn, WholeChat, composed
+from app.store.records import Attachment, Chat, ChatSettings, PromptPreset, Turn, TurnState, WholeChat, composed
 from app.store.store import ChatStore
-from app.transcript.turns import TurnState
 from engine.api.messages import FinishReason, Message
 from engine.api.settings import SamplingSettings
 from tests.app.fake_engine import stats
@@ -72,7 +71,7 @@ chats = st.builds(
 )  # fmt: skip
 
 
-@given(st.lists(chats, max_size=3), st.lists(st.builds(Preset, texts, texts), max_size=2))
+@given(st.lists(chats, max_size=3), st.lists(st.builds(PromptPreset, texts, texts), max_size=2))
 def test_the_own_format_loses_nothing(some, presets):
     read, presets_read, left_out = chats_of(json.loads("".join(pieces(some, presets))))
     assert (read, presets_read, left_out) == (some, presets, [])
@@ -92,13 +91,13 @@ def test_the_store_loses_nothing(some):
 
 def test_all_chats_go_out_and_come_in_again(store, tmp_path):
     store.add([full(), small("b")])
-    store.save_preset(Preset("Brief", "Be brief."))
+    store.save_preset(PromptPreset("Brief", "Be brief."))
     path = tmp_path / "all.json"
     assert export_chats(path, store) == 2
     other = ChatStore(tmp_path / "other.db")
     assert add_chats(other, read_chats(path)) == (2, 0)
     assert [other.load(chat.id) for chat in other.chats()] == [with_foreign_ids(store.load("full")), store.load("b")]
-    assert other.presets() == [Preset("Brief", "Be brief.")]
+    assert other.presets() == [PromptPreset("Brief", "Be brief.")]
     assert add_chats(other, read_chats(path)) == (0, 2), "what is there already stays as it is"
     other.save(replace(other.load("b").chat), json_format_changes())
     assert add_chats(other, read_chats(path)) == (1, 1), "what differs becomes a chat of its own"

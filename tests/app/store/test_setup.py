@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.settings.command_line import server_command
-from app.store.setup import Preset, Setup, preset_setup, setup_as_json, setup_from_json
+from app.store.setup import Setup, SetupPreset, preset_setup, setup_as_json, setup_from_json
 from engine.api.declarations import checked
 from engine.api.settings import (
     CacheType,
@@ -49,7 +49,7 @@ def test_only_load_settings_need_a_reload():
     assert setup.needs_reload(setup.changed("n_ctx", 512))
 
 
-@pytest.mark.parametrize("preset", Preset)
+@pytest.mark.parametrize("preset", SetupPreset)
 def test_presets_are_valid_and_leave_the_machine_settings_alone(preset):
     before = replace(ODD, load=replace(ODD.load, rope_scaling=None))
     setup = preset_setup(preset, before, 8192)
@@ -62,8 +62,8 @@ def test_presets_are_valid_and_leave_the_machine_settings_alone(preset):
 
 
 def test_a_preset_never_asks_for_more_than_the_model_was_trained_for():
-    assert preset_setup(Preset.LONG, Setup(), 2048).load.n_ctx == 2048
-    assert preset_setup(Preset.LONG, Setup(), None).load.n_ctx == 32_768
+    assert preset_setup(SetupPreset.LONG, Setup(), 2048).load.n_ctx == 2048
+    assert preset_setup(SetupPreset.LONG, Setup(), None).load.n_ctx == 32_768
 
 
 def options(command: str) -> dict[str, str | None]:

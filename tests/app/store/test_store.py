@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.store.records import Attachment, Changes, Chat, ChatSettings, Preset, Turn, WholeChat
+from app.store.records import Attachment, Changes, Chat, ChatSettings, PromptPreset, Turn, TurnState, WholeChat
 from app.store.schema import FromTheFutureError
 from app.store.store import ChatStore
 from app.store.token_ids import pack, unpack
 from app.store.words import hits, snippet
-from app.transcript.turns import TurnState
 from engine.api.messages import Message
 from tests.app.store.chats import full, small, turn
 
@@ -148,10 +147,10 @@ def test_two_windows_write_into_one_chat(store, tmp_path):
 
 
 def test_presets(store):
-    store.save_preset(Preset("Brief", "Be brief."))
-    store.save_preset(Preset("Brief", "Be very brief."))
-    store.save_preset(Preset("about", "b"))
-    assert store.presets() == [Preset("about", "b"), Preset("Brief", "Be very brief.")]
+    store.save_preset(PromptPreset("Brief", "Be brief."))
+    store.save_preset(PromptPreset("Brief", "Be very brief."))
+    store.save_preset(PromptPreset("about", "b"))
+    assert store.presets() == [PromptPreset("about", "b"), PromptPreset("Brief", "Be very brief.")]
     store.delete_preset("Brief")
     assert [one.name for one in store.presets()] == ["about"]
 
@@ -178,15 +177,15 @@ def test_text_that_can_not_be_written_is_written_as_far_as_it_can(store):
     chat = Chat("a", "x\ud800", draft="\udc00", settings=ChatSettings("\ud835 prompt"))
     store.save(chat, Changes((Turn(1, Message("user", "half \ud83d pair \0 and NUL")), said)))
     store.rename("a", "x\ud800")
-    store.save_preset(Preset("\ud800", "\udc00"))
+    store.save_preset(PromptPreset("\ud800", "\udc00"))
     whole = store.load("a")
     assert whole.turns[0].message.text == "half \ufffd pair \0 and NUL"
     assert whole.turns[1].attachments == (Attachment("caf\ufffd.txt", "half \ufffd"),)
     assert (whole.turns[1].typed, whole.turns[1].model) == ("𝐀", "/caf\ufffd")
     assert (whole.chat.title, whole.chat.draft) == ("x\ufffd", "\ufffd")
     assert whole.chat.settings.system_prompt == "\ufffd prompt"
-    assert store.presets() == [Preset("\ufffd", "\ufffd")]
-    assert [hit.turn_id for hit in store.search("half \ud83d pair")] == [2]
+    assert store.presets() == [PromptPreset("\ufffd", "\ufffd")]
+    assert [hit.turn_id for hit in store.search("half \ud83d pair")] == [1]
     assert store.search("\ud835") == []
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.store.records import Changes, Chat, ChatSettings
+from app.store.records import Changes, Chat, ChatSettings, TurnState
 from app.store.store import ChatStore
-from app.transcript.turns import Action, TurnState
+from app.transcript.turns import Action, ShownState
 from engine.api.messages import Message
-from tests.app.chats.test_desk import fill, kept, press, say, titles
+from tests.app.chats.test_chats_controller import fill, kept, press, say, titles
 from tests.app.store.chats import small, turn
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -22,10 +22,10 @@ def windows(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "T", "one", "two"))
     both = start_desk(), start_desk(answers_by_hand=True)
     for desk in both:
-        desk.program.desk.open("a")
+        desk.program.chats.open("a")
     # Both have looked once, so that they know what is new.
     for desk in both:
-        qtbot.waitUntil(lambda desk=desk: desk.program.desk.keeper.is_idle)
+        qtbot.waitUntil(lambda desk=desk: desk.program.chats.saver.is_idle)
     return both
 
 
@@ -33,7 +33,7 @@ def shows(desk, condition):
     """Whether a window shows something, having looked."""
 
     def look() -> bool:
-        desk.program.desk.others.look()
+        desk.program.chats.others.look()
         return condition()
 
     return look
@@ -64,11 +64,11 @@ def test_an_answer_that_another_window_writes_is_seen_to_grow(windows, qtbot):
     two.engine.stream("Some ")
     qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Some "))
     last = one.program.transcript.turns[-1]
-    assert (last.state, last.note) == (TurnState.STREAMING, "")
+    assert (last.state, last.note) == (ShownState.STREAMING, "")
     assert not one.program.chat.can_continue(), "both would write into one answer"
     two.engine.stream("words")
     two.engine.finish(text="Some words")
-    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is TurnState.DONE))
+    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is ShownState.DONE))
     assert texts(one)[-1] == "Some words"
     assert one.program.chat.can_continue()
 
@@ -80,7 +80,7 @@ def test_an_answer_of_which_nothing_comes_any_more_has_broken_off(windows, qtbot
     store.save(store.load("a").chat, Changes((turn(9, "Hal", 2, "assistant", state=TurnState.STREAMING),)))
     store.close()
     qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Hal"))
-    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is TurnState.FAILED))
+    qtbot.waitUntil(shows(one, lambda: one.program.transcript.turns[-1].state is ShownState.FAILED))
 
 
 def test_what_is_said_here_is_not_disturbed(windows, qtbot, tmp_path):
@@ -90,8 +90,8 @@ def test_what_is_said_here_is_not_disturbed(windows, qtbot, tmp_path):
     say(one, qtbot, "From one")
     qtbot.waitUntil(lambda: len(kept(tmp_path)[0].turns) == 6)
     for _ in range(3):
-        two.program.desk.others.look()
-        qtbot.waitUntil(lambda: two.program.desk.keeper.is_idle)
+        two.program.chats.others.look()
+        qtbot.waitUntil(lambda: two.program.chats.saver.is_idle)
     two.engine.stream("words")
     two.engine.finish(text="Some words")
     conversation = two.program.chat.conversation
@@ -116,7 +116,7 @@ def test_a_version_that_is_chosen_here_keeps_the_words_of_there(windows, qtbot, 
 
 def test_a_title_and_settings_of_another_window_are_taken_over(windows, qtbot, tmp_path):
     one, two = windows
-    two.program.desk.keeper.rename("a", "Better")
+    two.program.chats.saver.rename("a", "Better")
     two.program.chat.set_settings(replace(two.program.chat.settings, system_prompt="Be brief."))
     qtbot.waitUntil(shows(one, lambda: one.program.chat.settings.system_prompt == "Be brief."))
     assert titles(one) == ["Better"]
@@ -129,7 +129,7 @@ def test_a_title_and_settings_of_another_window_are_taken_over(windows, qtbot, t
 def test_drafts_stay_apart_and_the_last_one_is_kept(windows, qtbot, tmp_path):
     one, two = windows
     two.type("A thought")
-    two.program.desk.keeper.rename("a", "Better")
+    two.program.chats.saver.rename("a", "Better")
     qtbot.waitUntil(lambda: kept(tmp_path)[0].chat.draft == "A thought")
     qtbot.waitUntil(shows(one, lambda: one.program.chat.open_chat.head.title == "Better"))
     say(one, qtbot, "Hello")
@@ -142,7 +142,7 @@ def test_drafts_stay_apart_and_the_last_one_is_kept(windows, qtbot, tmp_path):
 
 def test_a_chat_that_is_deleted_elsewhere_is_told_and_can_go_on(windows, qtbot, tmp_path):
     one, two = windows
-    two.program.desk.delete("a")
+    two.program.chats.delete("a")
     qtbot.waitUntil(shows(one, lambda: one.notices() != []))
     assert "deleted in another window" in one.notices()[0]
     assert titles(one) == []
@@ -187,7 +187,7 @@ def test_a_file_that_another_window_put_aside_costs_no_word(windows, qtbot, tmp_
     say(one, qtbot, "After")
     qtbot.waitUntil(lambda: [len(chat.turns) for chat in kept(tmp_path)] == [6])
     assert "put aside" in one.notices()[0]
-    two.program.desk.others.look()
+    two.program.chats.others.look()
     qtbot.waitUntil(lambda: two.notices() != [])
     qtbot.waitUntil(lambda: [len(chat.turns) for chat in kept(tmp_path)] == [6])
 
@@ -204,10 +204,10 @@ def test_who_knows_less_of_an_answer_does_not_undo_it_in_a_new_file(windows, qtb
     for name in ("chats.db", "chats.db-wal", "chats.db-shm"):
         (tmp_path / name).rename(tmp_path / f"aside-{name}")
     for desk in (two, one):
-        desk.program.desk.keeper.restore("a")
+        desk.program.chats.saver.restore("a")
         qtbot.waitUntil(lambda desk=desk: desk.notices() != [])
         qtbot.waitUntil(lambda: kept(tmp_path) != [] and len(kept(tmp_path)[0].turns) == 4)
-        qtbot.waitUntil(lambda desk=desk: desk.program.desk.keeper.is_idle)
+        qtbot.waitUntil(lambda desk=desk: desk.program.chats.saver.is_idle)
     assert [one.message.text for one in kept(tmp_path)[0].turns] == ["one", "two", "Question", "Some words"]
     qtbot.waitUntil(shows(one, lambda: texts(one)[-1] == "Some words"))
 

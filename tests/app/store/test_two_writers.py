@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from app.chats.conversation import Conversation
-from app.store.records import Changes, Chat
+from app.store.records import Changes, Chat, TurnState
 from app.store.store import ChatStore
-from app.transcript.turns import TurnState
 from engine.api.messages import Finished, FinishReason, TextGenerated, TextKind
 from tests.app.fake_engine import stats
 from tests.app.store.chats import turn

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.store.records import Changes, Chat, Preset
+from app.store.records import Changes, Chat, PromptPreset
 from app.store.salvage import is_damage, salvage
 from app.store.schema import SERIAL_BITS
 from app.store.store import ChatStore
@@ -203,7 +203,7 @@ def filled(path: Path, n_chats: int = 60) -> None:
     store.add(
         small(f"c{n}", f"Title {n}", *[f"message {n} {i} " + "x" * 200 for i in range(20)]) for n in range(n_chats)
     )
-    store.save_preset(Preset("Brief", "Be brief."))
+    store.save_preset(PromptPreset("Brief", "Be brief."))
     store.delete("c7")
     store.close()
 

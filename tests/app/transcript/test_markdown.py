@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.transcript.blocks import Block, Kind, Style
+from app.transcript.blocks import Block, BlockKind, Style
 from app.transcript.markdown import parse, parse_more
 from tests.app.transcript.samples import EVERYTHING
 
@@ -31,7 +31,7 @@ def missing_words(source: str, blocks: list[Block]) -> list[str]:
     return [word for word in WORD.findall(source) if word not in shown]
 
 
-def kinds(source: str) -> list[Kind]:
+def kinds(source: str) -> list[BlockKind]:
     return [block.kind for block in parse(source)]
 
 
@@ -100,7 +100,7 @@ def test_known_sources_of_spans_are_where_the_text_stands(source: str):
     for block in parse(source):
         assert 0 <= block.start <= block.end <= len(source)
         for span in block.spans:
-            if span.source is not None and block.kind is not Kind.CODE:
+            if span.source is not None and block.kind is not BlockKind.CODE:
                 assert source.startswith(span.text, span.source)
 
 
@@ -146,7 +146,7 @@ def test_prices_are_not_mathematics_and_formulas_are():
     assert not any(span.style & Style.MATH for span in only("costs $5-$6 today").spans)
     formulas = [s.text for s in only(r"$x^2$ and \(a+b\) and $$c$$").spans if s.style & Style.MATH]
     assert formulas == ["x^2", "a+b", "c"]
-    assert only("$$\n\\frac{a}{b}\n$$").kind is Kind.MATH
+    assert only("$$\n\\frac{a}{b}\n$$").kind is BlockKind.MATH
 
 
 def test_an_open_formula_is_text():
@@ -161,7 +161,7 @@ def test_cells_beyond_the_header_are_not_dropped():
 
 def test_an_open_fence_is_code_and_knows_that_it_is_open():
     block = only("```py\nx = 1\n``")
-    assert (block.kind, block.is_closed, block.text()) == (Kind.CODE, False, "x = 1\n``")
+    assert (block.kind, block.is_closed, block.text()) == (BlockKind.CODE, False, "x = 1\n``")
     assert only("```py\nx = 1\n```").is_closed
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QObject, QPointF, Qt
 
-from app.transcript import ShownTurn, TurnState, turn_view
-from app.transcript.blocks import Kind
+from app.transcript import ShownState, ShownTurn, turn_view
+from app.transcript.blocks import BlockKind
 from app.transcript.markdown import parse, parse_lazily, parse_more, read
 from app.transcript.sections import SECTION_CHARS, Section, sections
 from app.transcript.stream import MAX_FLUSHED, TextCoalescer
@@ -88,7 +88,7 @@ def test_of_a_long_message_only_what_is_on_the_screen_is_read(show, monkeypatch,
     assert len(parse_lazily(source)) < 400
     assert sum(amounts) < 150_000
     assert len(amounts) <= 6
-    assert transcript.views[0].boxes[-1].block.kind is not Kind.UNREAD
+    assert transcript.views[0].boxes[-1].block.kind is not BlockKind.UNREAD
     transcript.select_all()
     assert transcript.selected_markdown() == source
 
@@ -146,8 +146,8 @@ def test_a_burst_is_handed_on_in_pieces_and_whole(qtbot, qapp) -> None:
 
 
 def test_text_of_a_burst_is_all_there_when_the_answer_ends(show) -> None:
-    transcript = show(ShownTurn("a", "assistant", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     for _ in range(5_000):
         transcript.append_text("a", "some words ")
-    transcript.finish_turn("a", TurnState.DONE)
+    transcript.finish_turn("a", ShownState.DONE)
     assert transcript.turns[0].text == "some words " * 5_000

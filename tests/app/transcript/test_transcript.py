@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
 from app.look.theme import Mode
-from app.transcript import Action, ShownTurn, TurnState, Visibility
+from app.transcript import Action, ShownState, ShownTurn, Visibility
 from app.transcript.documents import SafeDocument
 from app.transcript.menu import transcript_menu
 from app.transcript.transcript import Transcript
@@ -46,7 +46,7 @@ def test_a_chat_opens_at_its_end(show):
 
 
 def test_streamed_text_is_followed_until_the_reader_scrolls_up(qtbot, show):
-    transcript = show(*chat(20), ShownTurn("new", "assistant", state=TurnState.STREAMING))
+    transcript = show(*chat(20), ShownTurn("new", "assistant", state=ShownState.STREAMING))
     bar = transcript.verticalScrollBar()
     for word in ("one\n\n" * 30, "two\n\n" * 30):
         transcript.append_text("new", word)
@@ -76,18 +76,18 @@ def test_the_jump_button_returns_to_the_end(qtbot, show):
 def test_text_of_an_unknown_turn_is_ignored(qtbot, show):
     transcript = show(*chat(2))
     transcript.append_text("other", "x")
-    transcript.finish_turn("other", TurnState.DONE)
+    transcript.finish_turn("other", ShownState.DONE)
     transcript.remove_turns_from("other")
     assert [turn.id for turn in transcript.turns] == ["0", "1"]
 
 
 def test_finishing_shows_all_text_at_once(show):
-    transcript = show(ShownTurn("a", "assistant", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     transcript.append_text("a", "all ", "thought")
     transcript.append_text("a", "of\r\nit")
-    transcript.finish_turn("a", TurnState.STOPPED, ("3 tokens",), "Stopped")
+    transcript.finish_turn("a", ShownState.STOPPED, ("3 tokens",), "Stopped")
     turn = transcript.turns[0]
-    assert (turn.text, turn.reasoning, turn.state) == ("all of\nit", "thought", TurnState.STOPPED)
+    assert (turn.text, turn.reasoning, turn.state) == ("all of\nit", "thought", ShownState.STOPPED)
     assert (turn.facts, turn.note) == (("3 tokens",), "Stopped")
 
 
@@ -215,9 +215,9 @@ def test_reasoning_is_folded_and_unfolds(qtbot, show):
 
 
 def test_a_turn_being_written_has_no_buttons(show):
-    transcript = show(ShownTurn("a", "assistant", "plain", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", "plain", state=ShownState.STREAMING))
     assert QAccessible.queryAccessibleInterface(transcript).child(0).childCount() == 0
-    transcript.finish_turn("a", TurnState.DONE)
+    transcript.finish_turn("a", ShownState.DONE)
     assert QAccessible.queryAccessibleInterface(transcript).child(0).childCount() == 3
 
 
@@ -300,23 +300,24 @@ def test_showing_a_message_loads_nothing(show):
     document = SafeDocument()
     document.setHtml('<img src="file:///etc/passwd">')
     assert document.resource(2, "file:///etc/passwd").isNull()
-    show(ShownTurn("a", "assistant", EVERYTHING))
+    assert show(ShownTurn("a", "assistant", EVERYTHING)).views[0].height > 0
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "```", "- ", "|a|\n|-|", "$$", "x" * 200_000, ">" * 300, "#" * 10])
 def test_odd_messages_are_painted(show, text: str):
-    show(ShownTurn("q", "user", text), ShownTurn("a", "assistant", text, reasoning=text))
+    transcript = show(ShownTurn("q", "user", text), ShownTurn("a", "assistant", text, reasoning=text))
+    assert all(0 < view.height < 100_000 for view in transcript.views)
 
 
 def test_every_prefix_of_an_answer_is_painted(show):
-    transcript = show(ShownTurn("a", "assistant", state=TurnState.STREAMING))
+    transcript = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     for end in range(0, len(EVERYTHING), 23):
         transcript.append_text("a", EVERYTHING[end : end + 23])
         transcript.jump_to_end()
         transcript.update_turn("a", facts=(str(end),))
         transcript.grab()
     heights = transcript.views[0].height
-    transcript.finish_turn("a", TurnState.DONE)
+    transcript.finish_turn("a", ShownState.DONE)
     assert transcript.turns[0].text == EVERYTHING
     assert abs(transcript.views[0].height - heights) < 80
 
@@ -324,12 +325,12 @@ def test_every_prefix_of_an_answer_is_painted(show):
 @pytest.mark.parametrize("n_lines", [5, 100])
 def test_code_that_was_streamed_ends_in_the_same_colours_as_code_shown_at_once(show, n_lines: int):
     code = '```python\n"""\n' + "for words in a text\n" * n_lines + '"""\nx = 1\n'
-    streamed = show(ShownTurn("a", "assistant", state=TurnState.STREAMING))
+    streamed = show(ShownTurn("a", "assistant", state=ShownState.STREAMING))
     for end in range(0, len(code), 40):
         streamed.append_text("a", code[end : end + 40])
         streamed.update_turn("a", facts=())
         streamed.grab()
-    streamed.finish_turn("a", TurnState.DONE)
+    streamed.finish_turn("a", ShownState.DONE)
     assert streamed.grab().toImage() == show(ShownTurn("a", "assistant", code)).grab().toImage()
 
 

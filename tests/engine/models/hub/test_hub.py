@@ -18,7 +18,7 @@ import pytest
 from engine.api.errors import EngineError, ErrorCode
 from engine.models.hub import bounds as answers
 from engine.models.hub.client import Hub
-from engine.models.hub.errors import HubBusyError
+from engine.models.hub.hub_busy import HubBusyError
 from engine.models.hub.remote import Reference, RemoteFile, RemoteModel, Repo
 from engine.models.hub.remote_header import HeaderFolder
 from tests.engine.models.raw_gguf import model_bytes

@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.look import i18n
-from app.look.i18n import system_language
+from app.look import language
+from app.look.language import system_language
 from engine.api.errors import ErrorCode
 from engine.api.messages import Failed
 from engine.api.sentences import say
@@ -26,7 +26,7 @@ def test_both_languages_and_the_systems(languages):
     languages.choose("en")
     assert QCoreApplication.translate("TopBar", "ready") == "ready"
     languages.choose("klingon")
-    assert languages.choice == i18n.SYSTEM
+    assert languages.choice == language.SYSTEM
     assert system_language(QLocale("zh_TW")) == "zh_CN"
     assert system_language(QLocale("fr_FR")) == "en"
 
@@ -39,14 +39,14 @@ def test_plurals(languages, language, n, text):
 
 def test_numbers_sizes_and_times(languages):
     languages.choose("en")
-    assert i18n.number(131_072) == "131,072"
-    assert i18n.number(36.44, 1) == "36.4"
-    assert i18n.bytes_text(45 * 2**20) == "45.0 MiB"
-    assert i18n.percent(0.524) == "52 %"
-    assert i18n.time_text(datetime(2026, 1, 2, 14, 32)).startswith("2:32")  # noqa: DTZ001
+    assert language.number(131_072) == "131,072"
+    assert language.number(36.44, 1) == "36.4"
+    assert language.bytes_text(45 * 2**20) == "45.0 MiB"
+    assert language.percent(0.524) == "52 %"
+    assert language.time_text(datetime(2026, 1, 2, 14, 32)).startswith("2:32")  # noqa: DTZ001
     languages.choose("zh_CN")
-    assert i18n.percent(0.524) == "52%"
-    assert i18n.time_text(datetime(2026, 1, 2, 14, 32)) == "14:32"  # noqa: DTZ001
+    assert language.percent(0.524) == "52%"
+    assert language.time_text(datetime(2026, 1, 2, 14, 32)) == "14:32"  # noqa: DTZ001
 
 
 def test_a_window_changes_its_language_while_it_is_open(start_desk, qtbot, compiled):

@@ -1,4 +1,4 @@
-"""Keeps the chats at work on disk, and answers what is in the store."""
+"""Saves the open chats to the store in the background, and reads from it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from app.chats.chat_session import ChatSession
 from app.chats.open_chat import OpenChat, kept_chat
 from app.store.files import Imported, add_chats, export_from
-from app.store.records import Changes, Chat, ChatLine, Hit, Preset, WholeChat
+from app.store.records import Changes, Chat, ChatLine, Hit, PromptPreset, WholeChat
 from app.store.schema import FromTheFutureError
 from app.store.store import ChatStore, open_to_read, refuses
 from app.store.writer import ChatWriter, Job, StoreProblem, StoreProblemKind
 from engine.api.valid import valid_text
 
 SAVE_MS = 400
-"""What is said is handed to the disk this long after it was said."""
+"""Changes are handed to the writer this long after the first of them."""
 UNDO_SECONDS = 60.0
 """How long a deleted chat can be brought back."""
 PURGE_DELAY_MS = 1000
@@ -31,7 +31,7 @@ log = logging.getLogger("kvasir")
 _Result = TypeVar("_Result")
 
 
-class ChatKeeper(QObject):
+class ChatSaver(QObject):
     """``chats_changed`` when the list may look different; ``problem`` carries a StoreProblem; ``purged`` the ids of
     chats that are gone for good. Questions are answered at once, from what is on disk and what is on its way there,
     which is long where the disk is full: searching alone finds only words that are on disk."""
@@ -103,7 +103,7 @@ class ChatKeeper(QObject):
                 self.check()
         return whole
 
-    def presets(self) -> list[Preset]:
+    def presets(self) -> list[PromptPreset]:
         """System prompts with names."""
         return self._ask(ChatStore.presets, [])
 
@@ -127,11 +127,11 @@ class ChatKeeper(QObject):
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was handed to the disk is there."""
+        """Whether every write has ended."""
         return self._n_in_flight == 0 and not self._is_closed
 
     def ask_for_others(self, heard: Callable[[int], object]) -> None:
-        """Hear a number that is another one once another window has written. Only the connection that writes can tell
+        """Ask for a number that changes when another window has written. Only the connection that writes can tell
         this window's words from those of others."""
         hear = lambda state: None if state is None else heard(state)  # noqa: E731
         self._write(ChatStore.state, hear, looks_other=False, only_reads=True)
@@ -171,10 +171,10 @@ class ChatKeeper(QObject):
         self.chats_changed.emit()
 
     def add(self, imported: Imported, done: Callable[[tuple[int, int]], object]) -> None:
-        """Put chats into the store; ``done`` hears how many are new, and how many were there already."""
+        """Put chats into the store; ``done`` is called with how many are new, and how many were there already."""
         self._write(lambda store: add_chats(store, imported), done)  # type: ignore[arg-type]
 
-    def save_preset(self, preset: Preset) -> None:
+    def save_preset(self, preset: PromptPreset) -> None:
         """Write a preset in place of one with the same name."""
         self._write(lambda store: store.save_preset(preset))
 
@@ -183,7 +183,7 @@ class ChatKeeper(QObject):
         self._write(lambda store: store.delete_preset(name))
 
     def save(self) -> None:
-        """Hand to the disk now what was said and is not there yet."""
+        """Hand all unsaved changes to the writer now."""
         self._timer.stop()
         for chat in self._chat.chats:
             self._save(chat)

@@ -12,15 +12,14 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 
-from app.commands.actions import Actions
 from app.link.file_check import held
 from app.link.model_loader import ModelLoader
 from app.link.status import EngineState
-from app.look.i18n import in_words
+from app.look.language import in_words
 from app.look.theme import Theme
-from app.models import fit_words
+from app.models import fit_text
 from app.models.first_run import free_memory
-from app.models.fit_words import FitWords
+from app.models.fit_text import FitText
 from app.models.workers import Workers
 from app.store.preferences import PreferencesStore
 from app.widgets.notices import Level, Notices
@@ -42,8 +41,8 @@ log = logging.getLogger("kvasir")
 ACTIVE = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING)
 
 
-class ModelDesk(QObject):
-    """``loader`` loads files; ``notices`` tell in the main window what was downloaded.
+class ModelsController(QObject):
+    """``loader`` loads files; ``notices`` show in the main window what was downloaded.
 
     ``shows_elsewhere`` says whether the end of a download can be seen without a notice, by its key.
 
@@ -76,11 +75,6 @@ class ModelDesk(QObject):
         self._hub.downloads_changed.connect(self._on_downloads)
         session.status_changed.connect(lambda _status: self._show_loaded())
         loader.failed.connect(lambda path, error: self._on_not_loaded(path, error.sentence))
-
-    def connect_actions(self, actions: Actions) -> None:
-        """Say what the actions about models do."""
-        actions["show_models"].triggered.connect(lambda _checked=False: self.show_library())
-        actions["find_models"].triggered.connect(lambda _checked=False: self.show_finder())
 
     def start(self) -> None:
         """Go on with the downloads of the last time."""
@@ -133,7 +127,7 @@ class ModelDesk(QObject):
         self._hub.failed.connect(lambda error: finder.show_problem(in_words(self._sentence(error))))
         self._hub.token_not_kept.connect(lambda error: finder.show_problem(in_words(self._sentence(error))))
         self._hub.not_judged.connect(
-            lambda key, error: finder.show_not_judged(key, fit_words.of_problem(self._sentence(error)))
+            lambda key, error: finder.show_not_judged(key, fit_text.of_problem(self._sentence(error)))
         )
         queue = self._hub.queue
         downloads.pause_wanted.connect(queue.pause)
@@ -156,7 +150,7 @@ class ModelDesk(QObject):
             self._window.finder.suggest(suggestions_for(*free_memory(self._session.status.engine)))
 
     def look(self) -> None:
-        """Look for models on this machine; the library tells what it found."""
+        """Look for models on this machine; the library then emits what it found."""
         self._library.set_added([Path(folder) for folder in self._store.current.model_folders])
         self._library.look()
 
@@ -191,7 +185,7 @@ class ModelDesk(QObject):
             self._show_choice(path)
         elif isinstance(answer, Failed):
             self._failures[path] = answer
-            self._show_fit(path, fit_words.of_problem(answer.sentence))
+            self._show_fit(path, fit_text.of_problem(answer.sentence))
 
     def _show_listing(self) -> None:
         if self._window is not None and self._listing is not None:
@@ -202,12 +196,12 @@ class ModelDesk(QObject):
         for path in self._choices:
             self._show_choice(path)
         for path, failed in self._failures.items():
-            self._show_fit(path, fit_words.of_problem(failed.sentence))
+            self._show_fit(path, fit_text.of_problem(failed.sentence))
 
     def _show_choice(self, path: str) -> None:
-        self._show_fit(path, fit_words.of_choice(self._choices[path]))
+        self._show_fit(path, fit_text.of_choice(self._choices[path]))
 
-    def _show_fit(self, path: str, fit: FitWords) -> None:
+    def _show_fit(self, path: str, fit: FitText) -> None:
         if self._window is None:
             return
         if path in self._header_keys:
@@ -256,7 +250,7 @@ class ModelDesk(QObject):
     def _on_not_loaded(self, path: str, sentence: Sentence) -> None:
         """The main window says so too, but may lie behind."""
         if self._window is not None and self._window.isVisible():
-            self._window.library.show_fit(path, fit_words.of_problem(sentence))
+            self._window.library.show_fit(path, fit_text.of_problem(sentence))
             self._window.downloads.show_not_loaded(path, sentence)
 
     # What there is

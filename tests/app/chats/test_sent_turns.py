@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.chats.visibility import visibility
+from app.chats.sent_turns import visibility
 from app.transcript.turns import Visibility
 from engine.api.messages import Span, SpanState
 from tests.app.fake_engine import span

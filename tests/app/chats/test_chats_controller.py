@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QListView
 
 from app.store.preferences import Preferences
-from app.store.records import Changes, Chat, ChatSettings
+from app.store.records import Changes, Chat, ChatSettings, TurnState
 from app.store.store import ChatStore
-from app.transcript.turns import Action, TurnState
+from app.transcript.turns import Action
 from engine.api.errors import ErrorCode
 from engine.api.messages import Failed, Generate
 from engine.api.sentences import Sentence
@@ -106,19 +106,19 @@ def test_an_answer_goes_on_while_another_chat_is_open(start_desk, qtbot, tmp_pat
     desk.send("Question")
     request = desk.engine.request
     desk.engine.stream("One ")
-    desk.program.desk.open("other")
+    desk.program.chats.open("other")
     assert [text for _, text in desk.say()] == ["Hi", "Yes"]
     desk.engine.stream("two ", request_id=request.request_id)
-    desk.program.desk.open(request.chat_id)
+    desk.program.chats.open(request.chat_id)
     qtbot.waitUntil(lambda: [text for _, text in desk.say()] == ["Question", "One two "])
     assert desk.program.chat.can_stop()
-    desk.program.desk.open("other")
+    desk.program.chats.open("other")
     desk.engine.stream("three", request_id=request.request_id)
     desk.engine.finish(request, "One two three")
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     assert [text for _, text in desk.say()] == ["Hi", "Yes"]
     qtbot.waitUntil(lambda: any(one.turns[-1].message.text == "One two three" for one in kept(tmp_path)))
-    desk.program.desk.open(request.chat_id)
+    desk.program.chats.open(request.chat_id)
     assert [text for _, text in desk.say()] == ["Question", "One two three"]
 
 
@@ -127,7 +127,7 @@ def test_what_is_sent_in_another_chat_waits_for_the_answer_under_way(start_desk,
     desk = start_desk(answers_by_hand=True)
     desk.send("Question")
     first = desk.engine.request
-    desk.program.desk.open("other")
+    desk.program.chats.open("other")
     desk.send("Next")
     assert desk.engine.request is first
     desk.engine.finish(first, "Done")
@@ -170,7 +170,7 @@ def test_a_failed_version_gives_the_old_answer_back(start_desk, qtbot):
 def test_a_message_is_deleted_and_brought_back(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "T", "one", "two", "three", "four"))
     desk = start_desk()
-    desk.program.desk.open("a")
+    desk.program.chats.open("a")
     press(desk, 2, Action.DELETE)
     assert [text for _, text in desk.say()] == ["one", "two"]
     qtbot.waitUntil(lambda: len(kept(tmp_path)[0].turns) == 2)
@@ -182,7 +182,7 @@ def test_a_message_is_deleted_and_brought_back(start_desk, qtbot, tmp_path):
 def test_messages_that_were_all_deleted_do_not_come_back_with_the_next_one(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "T", "one", "two"))
     desk = start_desk()
-    desk.program.desk.open("a")
+    desk.program.chats.open("a")
     press(desk, 0, Action.DELETE)
     qtbot.waitUntil(lambda: titles(desk) == [])
     say(desk, qtbot, "three")
@@ -193,7 +193,7 @@ def test_messages_that_were_all_deleted_do_not_come_back_with_the_next_one(start
 def test_a_chat_begins_as_another_does(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "Title", "one", "two", "three", "four"))
     desk = start_desk()
-    desk.program.desk.open("a")
+    desk.program.chats.open("a")
     press(desk, 1, Action.BRANCH)
     qtbot.waitUntil(lambda: titles(desk) == ["Title", "Title"])
     assert [text for _, text in desk.say()] == ["one", "two"]
@@ -254,7 +254,7 @@ def test_settings_belong_to_their_chat(start_desk, qtbot, tmp_path):
     store.save(Chat("a", "Pirate", settings=settings), Changes((turn(1, "Hi"),)))
     store.close()
     desk = start_desk(preferences=Preferences(system_prompt="Be kind."))
-    desk.program.desk.open("a")
+    desk.program.chats.open("a")
     assert desk.program.sampling_panel.system_prompt == "Be a pirate."
     say(desk, qtbot, "Ahoy")
     assert desk.engine.request.messages[0].text == "Be a pirate."
@@ -273,7 +273,7 @@ def test_a_chat_has_a_policy_of_its_own(start_desk, qtbot, tmp_path):
     desk.program.actions["new_chat"].trigger()
     say(desk, qtbot, "Hi")
     assert desk.engine.request.policy == PolicySettings()
-    desk.program.desk.open(first)
+    desk.program.chats.open(first)
     say(desk, qtbot, "Hi again")
     assert desk.engine.request.policy == policy
 
@@ -284,29 +284,29 @@ def test_system_prompts_are_kept_with_names(start_desk, qtbot, tmp_path):
     panel.prompts.chosen.emit("Be a pirate.")
     assert panel.system_prompt == "Be a pirate."
     panel.prompts.kept.emit("Pirate")
-    qtbot.waitUntil(lambda: [one.name for one in desk.program.desk.keeper.presets()] == ["Pirate"])
+    qtbot.waitUntil(lambda: [one.name for one in desk.program.chats.saver.presets()] == ["Pirate"])
     panel.prompts.fill()
     texts = [action.text() for action in panel.prompts.menu().actions()]
     assert "Pirate" in texts
     panel.prompts.removed.emit("Pirate")
-    qtbot.waitUntil(lambda: desk.program.desk.keeper.presets() == [])
+    qtbot.waitUntil(lambda: desk.program.chats.saver.presets() == [])
 
 
 def test_chats_go_out_and_come_in(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "First"), full())
     desk = start_desk()
-    desk.program.desk.export(tmp_path / "all.json", None)
+    desk.program.chat_files.export(tmp_path / "all.json", None)
     qtbot.waitUntil(lambda: any("2 chats exported" in notice for notice in desk.notices()))
     assert len(json.loads((tmp_path / "all.json").read_text())["chats"]) == 2
-    desk.program.desk.export(tmp_path / "one.md", "a")
+    desk.program.chat_files.export(tmp_path / "one.md", "a")
     qtbot.waitUntil(lambda: "1 chat exported" in desk.notices()[-1])
     assert (tmp_path / "one.md").read_text().startswith("# First")
-    desk.program.desk.export(tmp_path / "none" / "x.json", None)
+    desk.program.chat_files.export(tmp_path / "none" / "x.json", None)
     qtbot.waitUntil(lambda: "could not be written" in desk.notices()[-1])
-    desk.program.desk.import_file(tmp_path / "all.json")
+    desk.program.chat_files.import_file(tmp_path / "all.json")
     qtbot.waitUntil(lambda: "2 chats were here already." in desk.notices()[-1])
     (tmp_path / "bad.json").write_text("{")
-    desk.program.desk.import_file(tmp_path / "bad.json")
+    desk.program.chat_files.import_file(tmp_path / "bad.json")
     qtbot.waitUntil(lambda: "bad.json" in desk.notices()[-1])
 
 
@@ -327,14 +327,14 @@ def test_two_windows_on_the_same_chats(start_desk, qtbot, tmp_path):
     say(one, qtbot, "From one")
     say(two, qtbot, "From two")
     qtbot.waitUntil(lambda: sorted(chat.chat.title for chat in kept(tmp_path)) == ["From one", "From two"])
-    one.program.desk.look_again()
+    one.program.chats.look_again()
     assert sorted(titles(one)) == ["From one", "From two"]
 
 
 def test_a_chat_that_another_window_deleted_for_good_is_whole_when_it_goes_on(start_desk, qtbot, tmp_path):
     fill(tmp_path, small("a", "T", "one", "two"))
     desk = start_desk()
-    desk.program.desk.open("a")
+    desk.program.chats.open("a")
     store = ChatStore(tmp_path / "chats.db")
     store.delete("a")
     store.purge()
