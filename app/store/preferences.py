@@ -12,14 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.store.setup import Setup, setup_as_json, setup_from_json
-from engine.api.settings import (
-    PolicySettings,
-    SamplingSettings,
-    TierSettings,
-    from_mapping,
-    is_finite_number,
-    to_mapping,
-)
+from engine.api.declarations import from_mapping, is_finite_number, to_mapping
+from engine.api.settings import PolicySettings, SamplingSettings, TierSettings
 from engine.api.valid import valid_text
 from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole

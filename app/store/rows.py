@@ -22,8 +22,9 @@ from app.store.records import (
 )
 from app.store.schema import DamagedError
 from app.store.token_ids import are_foreign, pack, unpack
+from engine.api.declarations import from_mapping, to_mapping
 from engine.api.messages import FinishReason, GenerationStats, Message
-from engine.api.settings import PolicySettings, SamplingSettings, from_mapping, to_mapping
+from engine.api.settings import PolicySettings, SamplingSettings
 from engine.api.valid import valid_text
 from engine.disk.foreign_json import read_json
 
