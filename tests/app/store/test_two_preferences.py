@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.store.kept_values import MAX_KEPT, with_changes
-from app.store.preferences import MAX_RECENT, Preferences, PreferencesStore, RecentModel
+from app.store.preferences import MAX_RECENT, Preferences, RecentModel
+from app.store.preferences_store import PreferencesStore
 from app.store.setup import Setup
 from engine.api.settings import LoadSettings, SamplingSettings
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QProgressBar, QScrollArea, QWidget
 
-from app.store.preferences import Preferences, PreferencesStore
+from app.store.preferences import Preferences
+from app.store.preferences_store import PreferencesStore
 from engine.api.messages import CacheChanged, LoadModel, Notice, NoticeCode, PrefillProgress
 from tests.app.fake_engine import usage
 
