@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QWidget
 
 from app.cache.full_dialog import FullDialog
 from app.cache.memory_sampler import MemorySampler
+from app.cache.option_pricer import OptionPricer
 from app.cache.panel import CachePanel
-from app.cache.way_pricer import WayPricer
 from app.chats.cell_turns import CellTurns
 from app.chats.chat_files import ChatFiles
 from app.chats.chat_saver import ChatSaver
@@ -53,6 +53,7 @@ from app.models.recent_models import RecentModels
 from app.models.workers import make_workers
 from app.process import terminal
 from app.process.logs import prepare_logs
+from app.process.one_window import Answer, Request
 from app.process.options import Options, folders
 from app.process.process_age import process_age_s
 from app.process.thread_failures import ThreadFailures
@@ -71,6 +72,7 @@ from app.window.about import AboutDialog
 from app.window.engine_details import EngineDetails
 from app.window.engine_notices import EngineNotices
 from app.window.main_window import Centred, MainWindow
+from app.window.starts import Starts
 from app.window.top_bar import TopBar
 from app.window.unattended import Unattended
 from app.window.welcome import Welcome
@@ -124,20 +126,20 @@ class Program:
         self.window = MainWindow(self.theme)
         self.setups = ModelSetups(self.store)
         # Where nobody is there to be asked, whatever is wanted is loaded.
-        is_attended = not options.texts and options.screenshot is None
-        ask = FitQuestion(self.window).ask if is_attended else None
+        self._is_attended = not options.texts and options.screenshot is None
+        ask = FitQuestion(self.window).ask if self._is_attended else None
         self.loader = ModelLoader(self.session, self.setups, plans, ask, check_model)
         self.notices = Notices(self.theme)
         self.models = ModelsController(self.theme, self.loader, self.store, workers, self.notices)
         self.sampler = MemorySampler(DeviceSampler())
-        self._pricer = WayPricer(plans)
+        self._pricer = OptionPricer(plans)
         self.settings_panel = SetupPanel(self.theme, WhatIf(plans))
         self.cache_panel = CachePanel(self.theme)
         self._build_window()
         self._connect_engine()
         self._bind_actions()
         self._connect_window()
-        self.unattended = self._make_unattended()
+        self.starts = Starts(self.window, self._make_play)
         for problem in self._problems:
             self._tell_problem(problem)
         self.store.on_problem = self._tell_problem
@@ -194,14 +196,10 @@ class Program:
         self.window.restore(preferences.window_geometry, preferences.window_state)
         RecentModels(self.session, self.store, self.loader, self.picker)
 
-    def _make_unattended(self) -> Unattended | None:
-        if not self._options.texts and self._options.screenshot is None:
-            return None
-        picture = self._options.screenshot
-        shot = (str(picture), lambda: self.window) if picture is not None else None
-        unattended = Unattended(self.session, self.chat, self.loader, list(self._options.texts), shot)
-        unattended.ended.connect(self._on_unattended_ended)
-        return unattended
+    def _make_play(self, request: Request) -> Unattended:
+        if request.texts:
+            self.chats.new_chat()
+        return Unattended(self.session, self.chat, self.loader, request, self._open_model, self.window.grab)
 
     # Wiring
 
@@ -329,30 +327,46 @@ class Program:
 
     def _start_engine(self) -> None:
         self.session.start()
-        self._load_first()
+        if self._is_attended:
+            self._load_first()
+        else:
+            self.starts.add(self._options.request(), self._on_own_ended)
         self.models.start()
 
     def _load_first(self) -> None:
-        last = self.store.current.last_model
-        if self._options.model is not None:
-            self.loader.open(str(self._options.model))
-        elif last is not None and Path(last).is_file():
-            self.loader.open(last)
-        elif self.unattended is not None or has_starter():
-            # Without it the welcome page says what to do.
-            self._load_starter()
+        # Without a model the welcome page says what to do.
+        if self._options.model is not None or self._last_model() is not None or has_starter():
+            with contextlib.suppress(EngineError):
+                self._open_model(str(self._options.model) if self._options.model is not None else None)
 
     def _restart(self) -> None:
         self.session.restart()
         self._load_first()
+
+    def _open_model(self, path: str | None) -> str | None:
+        """Have this model or, by default, any; the one that is on its way, None if it is there. Raises EngineError."""
+        status = self.session.status
+        if status.facts is not None and path in (None, status.model_path):
+            return None
+        if path is None and status.can_cancel_load:
+            return status.model_path
+        try:
+            path = path or self._last_model() or str(starter_path())
+        except EngineError as error:
+            self.teller.tell_failed(error)
+            raise
+        self.loader.open(path)
+        return path
+
+    def _last_model(self) -> str | None:
+        last = self.store.current.last_model
+        return last if last is not None and Path(last).is_file() else None
 
     def _load_starter(self) -> None:
         try:
             self.loader.open(str(starter_path()))
         except EngineError as error:
             self.teller.tell_failed(error)
-            if self.unattended is not None:
-                self.unattended.give_up(error.message)
 
     def _on_status(self, status: EngineStatus) -> None:
         self.top_bar.set_status(status)
@@ -397,10 +411,12 @@ class Program:
     def _read_log(self) -> str:
         return read_log_tail(self._engine_log)
 
-    def _on_unattended_ended(self, code: int, sentence: str) -> None:
-        if sentence:
-            terminal.say(f"kvasir: {sentence}")
-        self.exit_code = code
+    def _on_own_ended(self, answer: Answer) -> None:
+        if self._options.screenshot is None:
+            return
+        if answer.sentence:
+            terminal.say(f"kvasir: {answer.sentence}")
+        self.exit_code = answer.code
         self.window.close()
 
     def _on_closing(self) -> None:

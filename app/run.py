@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from app.process.leaving import leave
 from app.process.logs import close_logs
 from app.process.no_screen import ending_where_qt_aborts
+from app.process.one_window import FirstWindow
 from app.process.options import Options
 from app.process.signals import closing_on_signals
 from app.process.stalls import StallWatch
@@ -20,8 +21,8 @@ from app.program import Program
 log = logging.getLogger("kvasir")
 
 
-def run(options: Options) -> int:
-    """Open the window and stay until it is closed; the exit code."""
+def run(options: Options, first: FirstWindow) -> int:
+    """Open the window on the data folder that it owns, and stay until it is closed; the exit code."""
     with ending_where_qt_aborts():
         app = QApplication([sys.argv[0]])
     app.setApplicationName("kvasir")
@@ -30,6 +31,7 @@ def run(options: Options) -> int:
     program = Program(app, options)
     sys.excepthook, threading.excepthook = program.on_exception, program.thread_failures.on_exception
     StallWatch(app)
+    program.window.closing.connect(first.stop_listening)
 
     def end() -> None:
         program.window.close()
@@ -39,9 +41,11 @@ def run(options: Options) -> int:
     with closing_on_signals(end):
         try:
             program.show()
+            first.listen(program.starts.hear)
             exit_code = app.exec() or program.exit_code
         finally:
             _close(program)
+            first.close()
     return leave(exit_code)
 
 

@@ -1,4 +1,7 @@
-"""One process at a time: a lock file that the system lets go of when its owner dies."""
+"""One process at a time: a lock file that the system lets go of when its owner dies.
+
+By hand, since this runs before any package is installed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks how to go on when the cache is full: each way with its price, and with the reason where it is closed."""
+"""Asks how to go on when the cache is full: each option with its price, and with the reason where it is closed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePo
 from app.look import language
 from app.look.retranslating import Retranslating
 from app.look.theme import Theme
-from engine.plan.full_cache import Obstacle, Way, WayOn
+from engine.plan.full_cache import FullCacheOption, Obstacle, PricedOption
 
 WIDTH = 520
 
 
-class WayButton(QPushButton):
-    """A way on: what it does, what it costs, why it is closed."""
+class OptionButton(QPushButton):
+    """An option: what it does, what it costs, why it is closed."""
 
-    def __init__(self, way: Way, theme: Theme) -> None:
+    def __init__(self, option: FullCacheOption, theme: Theme) -> None:
         super().__init__()
-        self.setObjectName(f"way_{way}")
+        self.setObjectName(f"way_{option}")
         self.setProperty("kind", "suggestion")
         self._title = QLabel()
         self._title.setProperty("level", "heading")
@@ -46,7 +46,7 @@ class WayButton(QPushButton):
         # As high as its words: a button by itself would not become lower than its size hint.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
-    def show_way(self, title: str, price: str, words: str, *, is_open: bool) -> None:
+    def show_option(self, title: str, price: str, words: str, *, is_open: bool) -> None:
         """Say all of it."""
         self._title.setText(title)
         self._price.setText(price)
@@ -74,16 +74,16 @@ class WayButton(QPushButton):
 
 
 class FullDialog(Retranslating, QDialog):
-    """``way_chosen`` carries a WayOn. Esc leaves everything as it is. ``is_too_long``: not the cache is full, but what
-    was to be sent has no room in it."""
+    """``option_chosen`` carries a PricedOption. Esc leaves everything as it is. ``is_too_long``: not the cache is full,
+    but what was to be sent has no room in it."""
 
-    way_chosen = Signal(object)
+    option_chosen = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, is_too_long: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName("cacheFullDialog")
         self._is_too_long = is_too_long
-        self._ways: tuple[WayOn, ...] = ()
+        self._options: tuple[PricedOption, ...] = ()
         self._n_cells = 0
         self._title = QLabel()
         self._title.setProperty("level", "title")
@@ -91,7 +91,7 @@ class FullDialog(Retranslating, QDialog):
         self._words.setObjectName("fullWords")
         self._words.setWordWrap(True)
         self._words.setProperty("level", "row")
-        self._buttons = {way: WayButton(way, theme) for way in Way}
+        self._buttons = {option: OptionButton(option, theme) for option in FullCacheOption}
         self._leave = QPushButton()
         self._leave.setObjectName("leaveFull")
         self._leave.clicked.connect(self.reject)
@@ -101,8 +101,8 @@ class FullDialog(Retranslating, QDialog):
         for label in (self._title, self._words):
             label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
             column.addWidget(label)
-        for way, button in self._buttons.items():
-            button.clicked.connect(lambda _checked=False, way=way: self._choose(way))
+        for option, button in self._buttons.items():
+            button.clicked.connect(lambda _checked=False, option=option: self._choose(option))
             column.addWidget(button)
         column.addSpacing(4)
         # Room that is left goes here and not into the cards.
@@ -111,9 +111,9 @@ class FullDialog(Retranslating, QDialog):
         self.setMinimumWidth(WIDTH)
         self.retranslate()
 
-    def show_ways(self, ways: Sequence[WayOn], n_cells: int) -> None:
-        """The ways with what is known of their prices."""
-        self._ways, self._n_cells = tuple(ways), n_cells
+    def show_options(self, options: Sequence[PricedOption], n_cells: int) -> None:
+        """The options with what is known of their prices."""
+        self._options, self._n_cells = tuple(options), n_cells
         self._render()
 
     def retranslate(self) -> None:
@@ -134,37 +134,37 @@ class FullDialog(Retranslating, QDialog):
         else:
             words = self.tr("All {0} cells are in use, and the policy says to stop. How shall it go on?")
         self._words.setText(words.format(n_cells))
-        for way in self._ways:
-            title, words = self._way_words(way)
-            if way.obstacle is not None:
-                words = self._reason(way)
-            self._buttons[way.way].show_way(title, self._price(way), words, is_open=way.obstacle is None)
+        for option in self._options:
+            title, words = self._option_words(option)
+            if option.obstacle is not None:
+                words = self._reason(option)
+            self._buttons[option.option].show_option(title, self._price(option), words, is_open=option.obstacle is None)
 
-    def _way_words(self, way: WayOn) -> tuple[str, str]:
-        kind = way.load.type_k if way.load is not None else ""
-        n_ctx = language.number(way.n_ctx) if way.n_ctx is not None else "–"
+    def _option_words(self, option: PricedOption) -> tuple[str, str]:
+        kind = option.load.type_k if option.load is not None else ""
+        n_ctx = language.number(option.n_ctx) if option.n_ctx is not None else "–"
         return {
-            Way.SLIDE: (
+            FullCacheOption.SLIDE: (
                 self.tr("Slide, and keep the first tokens"),
                 self.tr(
                     "The oldest tokens leave, the first ones stay and hold the quality. The chat may go on for ever."
                 ),
             ),
-            Way.RECOMPUTE: (
+            FullCacheOption.RECOMPUTE: (
                 self.tr("Drop the oldest turns, read the rest again"),
                 self.tr("Exact about what is kept; each time the cache is full it costs this again."),
             ),
-            Way.LARGER: (
+            FullCacheOption.LARGER: (
                 self.tr("A larger context window: {0} cells").format(n_ctx),
                 self.tr("The model is loaded again and the chat read again; nothing is forgotten."),
             ),
-            Way.SMALLER_TYPE: (
+            FullCacheOption.SMALLER_TYPE: (
                 self.tr("{0} cells with K and V in {1}").format(n_ctx, kind),
                 self.tr("Half the memory for each cell, a little less exact. The chat is read again."),
             ),
-        }[way.way]
+        }[option.option]
 
-    def _reason(self, way: WayOn) -> str:
+    def _reason(self, option: PricedOption) -> str:
         return {
             Obstacle.MEMORY_KIND: self.tr("This model's memory can't give single tokens up."),
             Obstacle.TRAINED_LENGTH: self.tr(
@@ -173,30 +173,30 @@ class FullDialog(Retranslating, QDialog):
             Obstacle.NO_KV: self.tr("This model keeps a state instead of K and V."),
             Obstacle.NO_SMALLER_TYPE: self.tr("K and V are in the smallest type that is worth using already."),
             Obstacle.DOES_NOT_FIT: self.tr("There is too little free memory for it."),
-            Obstacle.REFUSED: language.in_words(way.refusal) if way.refusal is not None else "",
-        }[way.obstacle or Obstacle.REFUSED]
+            Obstacle.REFUSED: language.in_words(option.refusal) if option.refusal is not None else "",
+        }[option.obstacle or Obstacle.REFUSED]
 
-    def _price(self, way: WayOn) -> str:
-        if way.obstacle not in (None, Obstacle.DOES_NOT_FIT):
+    def _price(self, option: PricedOption) -> str:
+        if option.obstacle not in (None, Obstacle.DOES_NOT_FIT):
             return ""
-        if way.extra_bytes is None:
+        if option.extra_bytes is None:
             size = self.tr("… MiB")
-        elif way.extra_bytes == 0:
+        elif option.extra_bytes == 0:
             size = self.tr("no memory")
         else:
-            size = ("+" if way.extra_bytes > 0 else "−") + language.bytes_text(abs(way.extra_bytes))
-        if way.seconds is None:
+            size = ("+" if option.extra_bytes > 0 else "−") + language.bytes_text(abs(option.extra_bytes))
+        if option.seconds is None:
             time = self.tr("time unknown")
-        elif way.seconds == 0:
+        elif option.seconds == 0:
             time = self.tr("at once")
         else:
-            time = self.tr("{0} s").format(language.number(way.seconds, 1))
+            time = self.tr("{0} s").format(language.number(option.seconds, 1))
         return f"{size} · {time}"
 
-    def _choose(self, way: Way) -> None:
-        chosen = next(one for one in self._ways if one.way is way)
+    def _choose(self, option: FullCacheOption) -> None:
+        chosen = next(one for one in self._options if one.option is option)
         self.accept()
-        self.way_chosen.emit(chosen)
+        self.option_chosen.emit(chosen)
 
     def showEvent(self, event: QShowEvent) -> None:
         """As high as the words need."""

@@ -327,7 +327,7 @@ class Composer(Retranslating, QWidget):
         names = (self.tr("Pasted text {0}").format(number) for number in itertools.count(1))
         name = next(name for name in names if name not in taken)
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-        self.attach(Attachment(name, valid_text(text)))
+        self.attach(Attachment(name, text))
 
     def _on_attachments_changed(self) -> None:
         self._send.setEnabled(self.can_send())

@@ -72,6 +72,11 @@ class ModelLoader(QObject):
         session.status_changed.connect(self._on_status)
         session.event_received.connect(lambda _event: self._work())
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a wish has not come to its end."""
+        return self._load is not None and self._load.is_under_way
+
     # What is wanted
 
     def open(self, path: str) -> None:
@@ -84,8 +89,7 @@ class ModelLoader(QObject):
         if path is None:
             return
         before = self.setups.setup(path)
-        newest = self._load
-        is_changing = newest is not None and newest.is_under_way and newest.wish.why is Why.APPLIED
+        is_changing = self._load is not None and self._load.is_under_way and self._load.wish.why is Why.APPLIED
         if is_changing or before.needs_reload(setup):
             self._take(loads.Wanted(Wish(next(self._numbers), path, setup, Why.APPLIED, then, before)))
         else:
@@ -141,7 +145,7 @@ class ModelLoader(QObject):
                 self._choose(load)
             case Do.MEASURE:
                 question = FindFit(load.wish.path, load.settings, held(self.session.status))
-                self._plans.ask(ASKER, question, partial(self._on_measured, load), is_urgent=True)
+                self._plans.ask(ASKER, question, partial(self._on_measured, load.wish.number), is_urgent=True)
             case Do.ASK if self._ask is not None:
                 answered = lambda settings: self._take(loads.Answered(load.wish.number, settings))  # noqa: E731
                 self._ask(load.wish.path, load.settings, effect.proposal, answered)
@@ -189,7 +193,7 @@ class ModelLoader(QObject):
             return
         # What can't be told at a glance is measured, also while the engine starts.
         question = ChooseSettings(load.wish.path, LoadSettings(), held(self.session.status))
-        self._plans.ask(ASKER, question, partial(self._on_chosen, load.wish.path, load), is_urgent=True)
+        self._plans.ask(ASKER, question, partial(self._on_chosen, load.wish.path, load.wish.number), is_urgent=True)
         QTimer.singleShot(self._deadline_ms, self, lambda: self._take(loads.Chosen(load.wish.number)))
 
     def _on_status(self, status: EngineStatus) -> None:
@@ -199,27 +203,23 @@ class ModelLoader(QObject):
             if self._load.stage is Stage.CHECKED:
                 self._choose(self._load)
 
-    def _on_chosen(self, path: str, load: Load | None, answer: PlanAnswer) -> None:
+    def _on_chosen(self, path: str, number: int | None, answer: PlanAnswer) -> None:
+        settings, fits = None, True
         if isinstance(answer, SettingsChosen):
-            self.setups.set_defaults(path, defaults_of(answer.choice))
-        if load is None or isinstance(answer, Superseded):
-            return
-        if isinstance(answer, SettingsChosen):
-            settings = defaults_of(answer.choice).settings
-            fits = answer.choice.fits or self._ask is None
-            self._take(loads.Chosen(load.wish.number, settings, fits))
-        else:
-            self._take(loads.Chosen(load.wish.number))
+            defaults = defaults_of(answer.choice)
+            self.setups.set_defaults(path, defaults)
+            settings, fits = defaults.settings, answer.choice.fits or self._ask is None
+        if number is not None and not isinstance(answer, Superseded):
+            self._take(loads.Chosen(number, settings, fits))
 
-    def _on_measured(self, load: Load, answer: PlanAnswer) -> None:
-        if isinstance(answer, Superseded):
-            return
+    def _on_measured(self, number: int, answer: PlanAnswer) -> None:
         fits, proposal = True, None
         if isinstance(answer, FitFound):
             proposal = next(iter(answer.fit.proposals), None)
             fits = proposal is None and answer.fit.largest_n_ctx is not None
         # What the planner refuses is loaded to hear why: the load says so where the person looks for it.
-        self._take(loads.Measured(load.wish.number, fits, proposal))
+        if not isinstance(answer, Superseded):
+            self._take(loads.Measured(number, fits, proposal))
 
     # The load
 

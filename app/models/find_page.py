@@ -22,7 +22,7 @@ from app.models import fit_text
 from app.models.fit_text import FitText
 from app.models.model_card import CARDS_AT_ONCE, CardList, ModelCard
 from app.widgets.elided_label import ElidedLabel
-from engine.models.hub.remote import Found, RemoteModel, Repo
+from engine.models.hub.remote import RemoteModel, Repo, SearchResult
 from engine.models.hub.suggestions import Suggested
 
 JUDGED_AT_ONCE = 3
@@ -55,7 +55,7 @@ class FindPage(Retranslating, QWidget):
         self.setObjectName("findPage")
         self._theme = theme
         self._suggestions: tuple[Suggested, ...] = ()
-        self._found: tuple[Found, ...] | None = None
+        self._found: tuple[SearchResult, ...] | None = None
         self._repo: Repo | None = None
         self._fits: dict[str, FitText] = {}
         self._not_judged: set[str] = set()
@@ -130,7 +130,7 @@ class FindPage(Retranslating, QWidget):
         if self._found is None:
             self._fill_repos()
 
-    def show_found(self, found: tuple[Found, ...]) -> None:
+    def show_found(self, found: tuple[SearchResult, ...]) -> None:
         """The answers of a search."""
         self._found = found
         self._say("" if found else self.tr("Nothing found: try fewer words, or paste owner/name."), "text_2")

@@ -29,7 +29,7 @@ def make_hub() -> Hub:
 
 
 class HubWorker(QObject):
-    """``found`` carries a tuple of Found, ``opened`` a Repo, ``judged`` (key of the model, path of its header),
+    """``found`` carries a tuple of SearchResult, ``opened`` a Repo, ``judged`` (key of the model, path of its header),
     ``failed`` an EngineError of a search or a repository, ``not_judged`` (key, EngineError), ``downloads_changed`` a
     tuple of Download; ``suggestion_added`` (repository, key of its download) and ``suggestion_refused`` (repository,
     EngineError)."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from app.process.one_window import Request
 from engine import __version__
 from engine.api.valid import valid_text
+
+ACTIVATION_VARIABLE = "XDG_ACTIVATION_TOKEN"
+"""Where the desktop puts its leave to come to the front, and Qt looks for it."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,15 @@ class Options:
     screenshot: Path | None
     texts: tuple[str, ...]
     export: Path | None = None
+
+    def request(self) -> Request:
+        """What the window is to do, also one that was started from another folder."""
+        return Request(
+            str(self.model) if self.model is not None else None,
+            self.texts,
+            str(self.screenshot.absolute()) if self.screenshot is not None else None,
+            os.environ.get(ACTIVATION_VARIABLE),
+        )
 
 
 class _Parser(argparse.ArgumentParser):

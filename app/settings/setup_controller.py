@@ -68,8 +68,10 @@ class SetupController(QObject):
             self._show_setup()
 
     def _on_load_ended(self, load: Load) -> None:
-        # What was asked for is not in force, or somebody else had it loaded with other settings.
-        is_undone = load.wish.why is Why.APPLIED and load.stage is not Stage.LOADED
+        # Settings that were tried are not in force, or somebody else had it loaded with others. What was only typed, or
+        # gave way to newer ones, stays as it is in the fields.
+        was_tried = load.wish.why is Why.APPLIED and load.request_id is not None
+        is_undone = was_tried and load.stage is not Stage.LOADED and not self._loader.is_under_way
         if load.wish.path == self._path and (is_undone or self._setups.setup(self._path) != self._panel.applied):
             self._show_setup()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from app.store.kept_values import with_newest, without
 from app.store.setup import Setup
 from engine.api.settings import (
     PolicySettings,
@@ -13,6 +13,8 @@ from engine.api.settings import (
     TierSettings,
 )
 
+_Kept = TypeVar("_Kept")
+MAX_KEPT = 100
 MAX_RECENT = 10
 MAX_SYSTEM_PROMPT = 200_000
 
@@ -60,21 +62,21 @@ class Preferences:
 
     def with_setup(self, path: str, setup: Setup) -> Preferences:
         """The same with this setup for the model of this file; the ones set longest ago are forgotten."""
-        return replace(self, setups=with_newest(self.setups, path, setup), policies=without(self.policies, path))
+        return replace(self, setups=_with_newest(self.setups, path, setup), policies=_without(self.policies, path))
 
     def with_policy(self, path: str, policy: PolicySettings) -> Preferences:
         """The same with this policy for the model of this file, and its load left to Kvasir."""
-        others = without(self.policies, path)
-        policies = others if policy == PolicySettings() else with_newest(others, path, policy)
-        return replace(self, setups=without(self.setups, path), policies=policies)
+        others = _without(self.policies, path)
+        policies = others if policy == PolicySettings() else _with_newest(others, path, policy)
+        return replace(self, setups=_without(self.setups, path), policies=policies)
 
     def with_preset(self, name: str, setup: Setup) -> Preferences:
         """The same with a preset of the person's own."""
-        return replace(self, presets=with_newest(self.presets, name, setup))
+        return replace(self, presets=_with_newest(self.presets, name, setup))
 
     def without_preset(self, name: str) -> Preferences:
         """The same without one of the person's own presets."""
-        return replace(self, presets=without(self.presets, name))
+        return replace(self, presets=_without(self.presets, name))
 
     def with_recent(self, model: RecentModel) -> Preferences:
         """The same with this model as the last one and first among the recent ones."""
@@ -85,3 +87,13 @@ class Preferences:
         """The same without this file among the recent ones."""
         kept = tuple(known for known in self.recent_models if known.path != path)
         return replace(self, recent_models=kept)
+
+
+def _with_newest(kept: Mapping[str, _Kept], key: str, newest: _Kept) -> dict[str, _Kept]:
+    """The same with this value last; those that were set longest ago are forgotten."""
+    return dict([*_without(kept, key).items(), (key, newest)][-MAX_KEPT:])
+
+
+def _without(kept: Mapping[str, _Kept], key: str) -> dict[str, _Kept]:
+    """The same without the value of a key."""
+    return {known: value for known, value in kept.items() if known != key}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.store.kept_values import MAX_KEPT
-from app.store.preferences import MAX_RECENT, MAX_SYSTEM_PROMPT, Preferences, RecentModel
+from app.store.preferences import MAX_KEPT, MAX_RECENT, MAX_SYSTEM_PROMPT, Preferences, RecentModel
 from app.store.setup import Setup, setup_as_json, setup_from_json
 from engine.api.settings import (
     SamplingSettings,

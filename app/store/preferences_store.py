@@ -11,7 +11,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from app.store.kept_values import with_changes
 from app.store.preferences import Preferences
 from app.store.preferences_json import FORMAT_VERSION, PreferencesReader, as_json
 from engine.api.valid import valid_text
@@ -84,22 +83,13 @@ class PreferencesStore:
         """Put new preferences in force and write them."""
         if preferences == self._current:
             return
-        before, self._current = self._current, preferences
+        self._current = preferences
         if self._can_write:
-            self._save(with_changes(self._read_again(before), before, preferences))
+            self._save(preferences)
 
     def update(self, **changes: Any) -> None:
         """Change single fields."""
         self.set(replace(self._current, **changes))
-
-    def _read_again(self, otherwise: Preferences) -> Preferences:
-        """What the file holds now: another window may have changed other things in it."""
-        try:
-            with self._path.open("rb") as file:
-                content = read_json(file.read(MAX_FILE_BYTES))
-            return PreferencesReader().preferences(content) if content["version"] == FORMAT_VERSION else otherwise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return otherwise
 
     def _understand(self, raw: bytes) -> Preferences:
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from app.store.records import MAX_LATER_ID, Changes, Chat, PromptPreset, Turn
 from app.store.rows import CHAT, TURN, chat_of, text_of, turn_of
 from app.store.schema import SERIAL_BITS, DamagedError
-from app.store.store import ChatStore, connect
+from app.store.store import COLUMNS, ChatStore, connect
 
 MAX_CHATS = 2**20
 MAX_UNREADABLE = 256
@@ -298,7 +298,8 @@ def _can_read(connection: sqlite3.Connection, ask: str, place: int) -> bool:
 def _has_tables(path: Path) -> bool:
     try:
         with contextlib.closing(connect(path)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            for table in ("chat", "message"):
+                connection.execute(f"SELECT {COLUMNS[table]} FROM {table} LIMIT 0")
             return True
     except sqlite3.Error:
         return False

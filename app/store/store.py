@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from app.store.records import Changes, Chat, ChatLine, Hit, PromptPreset, Turn, WholeChat
@@ -51,6 +52,13 @@ _REFUSALS = {
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_PROTOCOL,
 }
+COLUMNS = {
+    "chat": f"number, {CHAT}, deleted",
+    "message": f"place, chat, {TURN}",
+    "preset": "name, text",
+    "word": "rowid",
+}
+"""What a sound file has at least."""
 _CHAT_MARKS = ", ".join("?" * len(CHAT.split(",")))
 _TURN_MARKS = ", ".join("?" * len(TURN.split(",")))
 _TURN_SETS = ", ".join(f"{name} = excluded.{name}" for name in TURN.split(", ")[1:])
@@ -62,10 +70,21 @@ def refuses(error: sqlite3.Error) -> bool:
     return code is not None and code & 0xFF in _REFUSALS
 
 
+class _Connection(sqlite3.Connection):
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeDecodeError as error:
+            # SQLite quotes what makes no sense to it, which need be no text.
+            raise DamagedError(repr(error.object)) from error
+
+
 def connect(path: Path | str) -> sqlite3.Connection:
     """A connection to a file, or to what a URI names, that reads text with U+FFFD in place of bytes that are none."""
     is_uri = isinstance(path, str)
-    connection = sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=is_uri)
+    connection = sqlite3.connect(
+        path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection, uri=is_uri
+    )
     connection.row_factory = sqlite3.Row
     connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")
     return connection
@@ -104,7 +123,7 @@ class ChatStore:
             for pragma in pragmas if self.can_write else ("query_only = ON",):
                 self._connection.execute(f"PRAGMA {pragma}")
             migrate(self._connection)
-            for table, columns in (("chat", f"number, {CHAT}"), ("message", f"place, chat, {TURN}"), ("word", "rowid")):
+            for table, columns in COLUMNS.items():
                 self._connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
         except sqlite3.Error as error:
             # These questions are right in every sound file.

@@ -28,7 +28,7 @@ class Message:
     has_foreign_ids: bool = False
 
 
-class NoticeCode(StrEnum):
+class PromptNoticeCode(StrEnum):
     """What was done differently from what the model's own template says."""
 
     TEMPLATE_MISSING = "template_missing"
@@ -39,15 +39,15 @@ class NoticeCode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Notice(Said):
+class PromptNotice(Said):
     """Something the person should know about the prompt: a code for programs, a sentence for the person."""
 
-    code: NoticeCode
+    code: PromptNoticeCode
     sentence: Sentence
 
 
 @dataclass(frozen=True)
-class Turn:
+class PromptTurn:
     """One message with its template tokens, the half-open range `[start, end)` of a prompt's tokens.
 
     `message_index` counts in the messages the prompt was built from; of merged messages it is the first. The
@@ -68,6 +68,6 @@ class Prompt:
     """
 
     tokens: tuple[int, ...]
-    turns: tuple[Turn, ...]
-    notices: tuple[Notice, ...] = ()
+    turns: tuple[PromptTurn, ...]
+    notices: tuple[PromptNotice, ...] = ()
     reasoning_opened: bool = False

@@ -54,7 +54,6 @@ class ErrorCode(StrEnum):
     HUB_FAILED = "hub_failed"
     HUB_NAME_INVALID = "hub_name_invalid"
     DOWNLOAD_DAMAGED = "download_damaged"
-    DOWNLOAD_ELSEWHERE = "download_elsewhere"
     DISK_FULL = "disk_full"
     DISK_FAILED = "disk_failed"
     KEYRING_MISSING = "keyring_missing"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.api.chat import Prompt, Turn
+from engine.api.chat import Prompt, PromptTurn
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
 from engine.api.settings import Policy, PolicySettings
@@ -19,7 +19,7 @@ from engine.cache.usage import CacheCounts
 from engine.cache.window import Limits
 
 CHECKPOINT_DISTANCE = 64
-"""Turn borders closer than this to the last checkpoint get none, unless they are the last two of a prompt."""
+"""PromptTurn borders closer than this to the last checkpoint get none, unless they are the last two of a prompt."""
 BATCH_AFTER_SHIFT = 32
 """Tokens decoded together with a K-shift, which must not be interrupted: few, so that a Stop is not kept waiting."""
 
@@ -74,7 +74,7 @@ class CacheManager:
         self._wanted_renumber_at = renumber_at
         self._feed_size = min(feed_size or memory.n_batch, memory.n_batch)
         self._cells = Cells(memory)
-        self._turns: tuple[Turn, ...] = ()
+        self._turns: tuple[PromptTurn, ...] = ()
         self._set_limits(window.limits(PolicySettings(), memory.traits, ()))
         self._pending: list[range] = []
         self._tokens: Sequence[int] = ()
@@ -86,7 +86,7 @@ class CacheManager:
         return self._cells.sequence
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[PromptTurn, ...]:
         """The turns of the last prompt; the last one goes on to the end of the sequence."""
         return self._turns
 

@@ -10,7 +10,7 @@ from engine.api.messages import SpanState
 
 
 @dataclass(frozen=True)
-class Run:
+class TokenRun:
     """Tokens ``[start, end)`` in one state; cached ones hold positions ``first_position`` and on, others hold none."""
 
     start: int
@@ -28,13 +28,13 @@ class Run:
         assert self.first_position is not None
         return self.first_position + self.length
 
-    def cut(self, start: int, end: int) -> Run:
+    def cut(self, start: int, end: int) -> TokenRun:
         """The part of this run inside ``[start, end)``, which must not be empty."""
         start, end = max(start, self.start), min(end, self.end)
         position = None if self.first_position is None else self.first_position + start - self.start
         return replace(self, start=start, end=end, first_position=position)
 
-    def continues(self, other: Run) -> bool:
+    def continues(self, other: TokenRun) -> bool:
         """Whether this run and ``other``, which starts where this one ends, are one."""
         if self.state is not other.state:
             return False
@@ -55,14 +55,14 @@ class TokenSequence:
 
     def __init__(self) -> None:
         self._tokens: array[int] = array("i")
-        self._runs: list[Run] = []
+        self._runs: list[TokenRun] = []
         self._n_cached = 0
 
     def __len__(self) -> int:
         return len(self._tokens)
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[TokenRun, ...]:
         """All runs in order; together they cover every token."""
         return tuple(self._runs)
 
@@ -90,7 +90,7 @@ class TokenSequence:
         """Token ids of ``[start, end)``, all by default."""
         return self._tokens[start:end].tolist()
 
-    def cached_runs(self, start: int = 0, end: int | None = None) -> Iterator[Run]:
+    def cached_runs(self, start: int = 0, end: int | None = None) -> Iterator[TokenRun]:
         """The cached parts of ``[start, end)``, in order."""
         end = len(self) if end is None else end
         for run in self._runs:
@@ -136,9 +136,9 @@ class TokenSequence:
         last = self._runs[-1] if self._runs else None
         # Once for each sampled token: only one run is made.
         if last is not None and last.state is state and (first_position is None or last.end_position == first_position):
-            self._runs[-1] = Run(last.start, start + len(tokens), state, last.first_position)
+            self._runs[-1] = TokenRun(last.start, start + len(tokens), state, last.first_position)
         else:
-            self._runs.append(Run(start, start + len(tokens), state, first_position))
+            self._runs.append(TokenRun(start, start + len(tokens), state, first_position))
 
     def evict(self, start: int, end: int) -> int:
         """Mark the cached tokens of ``[start, end)`` as evicted; how many they were."""
@@ -156,7 +156,7 @@ class TokenSequence:
 
     def recache(self, start: int, end: int, first_position: int) -> None:
         """Mark ``[start, end)``, none of it cached now, as decoded again at ``first_position`` and on."""
-        self._replace(Run(start, end, SpanState.CACHED, first_position))
+        self._replace(TokenRun(start, end, SpanState.CACHED, first_position))
         self._n_cached += end - start
 
     def truncate(self, length: int) -> None:
@@ -165,9 +165,9 @@ class TokenSequence:
         self._runs = [run.cut(0, length) for run in self._runs if run.start < length]
         self._n_cached = sum(run.length for run in self.cached_runs())
 
-    def renumber(self) -> list[tuple[Run, int]]:
+    def renumber(self) -> list[tuple[TokenRun, int]]:
         """Give all cached tokens the positions 0, 1, 2 and on; each run as it was, and by how much it moved."""
-        moves: list[tuple[Run, int]] = []
+        moves: list[tuple[TokenRun, int]] = []
         position = 0
         for run in list(self.cached_runs()):
             assert run.first_position is not None
@@ -179,11 +179,11 @@ class TokenSequence:
             self._replace(replace(run, first_position=run.first_position + delta))
         return moves
 
-    def _replace(self, new: Run) -> None:
+    def _replace(self, new: TokenRun) -> None:
         """Put a run in the place of what is there, and join it with neighbours it continues."""
         before = [run.cut(0, new.start) for run in self._runs if run.start < new.start]
         after = [run.cut(new.end, run.end) for run in self._runs if run.end > new.end]
-        joined: list[Run] = []
+        joined: list[TokenRun] = []
         for run in [*before, new, *after]:
             if joined and joined[-1].continues(run):
                 joined[-1] = replace(joined[-1], end=run.end)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine.api.chat import Turn
+from engine.api.chat import PromptTurn
 from engine.api.messages import Span, SpanState
 from engine.api.settings import Policy
 from engine.cache.sequence import TokenSequence
@@ -23,7 +23,7 @@ class CacheCounts:
     n_renumbered: int = 0
 
 
-def spans(sequence: TokenSequence, turns: Sequence[Turn], limits: Limits) -> tuple[Span, ...]:
+def spans(sequence: TokenSequence, turns: Sequence[PromptTurn], limits: Limits) -> tuple[Span, ...]:
     """The sequence cut wherever state, turn or being a sink changes; together the spans cover every token.
 
     The last turn goes on to the end of the sequence: it is the one being written.
@@ -37,7 +37,7 @@ def spans(sequence: TokenSequence, turns: Sequence[Turn], limits: Limits) -> tup
 
 
 def _spans_between(
-    sequence: TokenSequence, turns: Sequence[Turn], limits: Limits, borders: Sequence[int]
+    sequence: TokenSequence, turns: Sequence[PromptTurn], limits: Limits, borders: Sequence[int]
 ) -> Iterator[Span]:
     runs, run_index, turn_index = sequence.runs, 0, 0
     for start, end in pairwise(borders):

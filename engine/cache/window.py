@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.api.chat import Turn
+from engine.api.chat import PromptTurn
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import Sentence, say
 from engine.api.settings import Align, Policy, PolicySettings
@@ -109,7 +109,7 @@ def _invalid(sentence: Sentence) -> EngineError:
     return EngineError(ErrorCode.SETTING_INVALID, sentence)
 
 
-def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[Turn]) -> Limits:
+def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[PromptTurn]) -> Limits:
     """Fill in the numbers for a chat; raises EngineError where its system prompt leaves no room."""
     n_room = min(traits.n_cells, traits.n_positions)
     check_policy(settings, traits.kind, n_room)
@@ -139,12 +139,12 @@ def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[Turn]
     return Limits(policy, n_sink, n_window, n_evict, settings.align, n_room - n_sink - n_window)
 
 
-def _n_system(turns: Sequence[Turn]) -> int:
+def _n_system(turns: Sequence[PromptTurn]) -> int:
     """Where the system prompt ends: it stands first, or there is none."""
     return turns[0].end if turns and turns[0].role == "system" else 0
 
 
-def _sinks_as_turns(n_sink: int, n_window: int, turns: Sequence[Turn]) -> tuple[int, int]:
+def _sinks_as_turns(n_sink: int, n_window: int, turns: Sequence[PromptTurn]) -> tuple[int, int]:
     """Sinks that end inside a finished turn take all of it, where that costs at most half of the window."""
     for turn in turns[:-1]:
         if turn.start < n_sink < turn.end and turn.end - n_sink <= n_window // 2:
@@ -153,7 +153,7 @@ def _sinks_as_turns(n_sink: int, n_window: int, turns: Sequence[Turn]) -> tuple[
 
 
 def ranges_to_evict(
-    cached: Iterable[tuple[int, int]], n_new: int, limits: Limits, turns: Sequence[Turn]
+    cached: Iterable[tuple[int, int]], n_new: int, limits: Limits, turns: Sequence[PromptTurn]
 ) -> tuple[tuple[int, int], ...]:
     """The oldest cached index ranges behind the sinks that must go so that ``n_new`` more tokens fit.
 
@@ -182,12 +182,12 @@ def ranges_to_evict(
     return tuple((start, min(end, stop)) for start, end in behind_sinks if start < stop)
 
 
-def _turn_end(index: int, turns: Sequence[Turn]) -> int:
+def _turn_end(index: int, turns: Sequence[PromptTurn]) -> int:
     """``index``, or the end of the finished turn that it would cut in half. The last turn is still being written."""
     return next((turn.end for turn in turns[:-1] if turn.start < index < turn.end), index)
 
 
-def check_room(n_tokens: int, limits: Limits, turns: Sequence[Turn]) -> None:
+def check_room(n_tokens: int, limits: Limits, turns: Sequence[PromptTurn]) -> None:
     """Refuse a prompt that can't be fed under these limits; raises EngineError(PROMPT_TOO_LONG)."""
     if n_tokens <= limits.capacity:
         return
@@ -197,7 +197,7 @@ def check_room(n_tokens: int, limits: Limits, turns: Sequence[Turn]) -> None:
     first_to_keep(n_tokens, limits, turns)
 
 
-def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[Turn], *, keep_newest: bool = True) -> int:
+def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[PromptTurn], *, keep_newest: bool = True) -> int:
     """Where the part of a too long chat that is fed begins (its sinks come before it).
 
     ``n_kept`` tokens are kept, from the next turn's start on with align = turn or the policy recompute. With
@@ -215,7 +215,7 @@ def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[Turn], *, keep_
     return max(newest, limits.n_sink)
 
 
-def newest_message_start(turns: Sequence[Turn]) -> int | None:
+def newest_message_start(turns: Sequence[PromptTurn]) -> int | None:
     """Where the user message that is to be answered begins; None if an answer is being continued."""
     with_message = [turn for turn in turns if turn.message_index is not None]
     return with_message[-1].start if with_message and with_message[-1].role == "user" else None

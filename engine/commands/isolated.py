@@ -15,8 +15,7 @@ from engine.client.log_tail import read_log_tail
 from engine.client.machine import Machine
 from engine.client.recovery import NOT_READY
 from engine.commands.scratch import scratch_folder
-from engine.native.importing import loading_library
-from engine.worker.entry import prepare_process
+from engine.native.importing import loading_library, prepare_process
 
 CRASHED = say("llama.cpp crashed during the measurement: try a smaller context window, or f16 for K and V.")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.api.chat import Prompt, Turn
+from engine.api.chat import Prompt, PromptTurn
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
 from engine.api.settings import Policy, PolicySettings
@@ -55,7 +55,7 @@ def measure(
     kept gets low positions: the capacity renumbers with every eviction, as llama.cpp's own context shift does.
     """
     manager = CacheManager(context, renumber_at=renumber_at)
-    turn = Turn(0, 1, "user", None)
+    turn = PromptTurn(0, 1, "user", None)
     manager.begin(Prompt(tuple(tokens[:1]), (turn,)), policy)
     capacity = manager.limits.capacity
     if manager.limits.policy is Policy.STOP and len(tokens) > capacity:

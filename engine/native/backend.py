@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import ctypes
 import functools
+import importlib.metadata
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,12 +16,20 @@ import numpy as np
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
-from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings, RopeScaling, SplitMode
+from engine.api.settings import (
+    CacheType,
+    FlashAttention,
+    GpuLayers,
+    LoadSettings,
+    RopeScaling,
+    SamplingSettings,
+    SplitMode,
+)
 from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, StateBytes
 from engine.models import geometry
 from engine.models.rope import DEFAULT_BASE, Rope
 from engine.native.log import NativeLog
-from engine.native.report import read_load
+from engine.native.report import read_context, read_load
 from engine.native.sampler import Sampler
 from engine.native.state_room import room_for
 from engine.native.traits import memory_traits
@@ -82,6 +91,7 @@ class NativeModel:
     ) -> None:
         self.path = path
         self._log = log
+        self.library_version = library_version()
         params = llama.llama_model_default_params()
         layers = settings.n_gpu_layers
         mode = llama.LLAMA_LOAD_MODE_MMAP if settings.use_mmap and not no_alloc else llama.LLAMA_LOAD_MODE_NONE
@@ -159,6 +169,9 @@ class NativeModel:
             return MemoryKind.HYBRID
         return MemoryKind.RECURRENT if llama.llama_model_is_recurrent(self.pointer) else MemoryKind.ATTENTION
 
+    def open_context(self, settings: LoadSettings) -> NativeContext:
+        return NativeContext(self, settings, self._log)
+
     def close(self) -> None:
         if self.pointer:
             llama.llama_model_free(self.pointer)
@@ -233,8 +246,9 @@ class NativeContext:
         self._token_s = 0.0
         self._next_look = 0.0
         self._is_shift_pending = False
-        self.traits = memory_traits(model, self.pointer, settings, self.load_log)
-        self.has_flash_attention = settings.flash_attn is not FlashAttention.OFF
+        report = read_context(self.load_log)
+        self.traits = memory_traits(model, self.pointer, settings, report.caches)
+        self.flash_attn = report.flash_attn
 
     # Decoding
 
@@ -313,6 +327,9 @@ class NativeContext:
     def n_vocab(self) -> int:
         """How many logits there are."""
         return self._model.vocabulary.n_tokens
+
+    def sampler(self, settings: SamplingSettings, seed: int, recent_tokens: Sequence[int] = ()) -> Sampler:
+        return Sampler(settings, seed, n_vocab=self.n_vocab, recent_tokens=recent_tokens)
 
     def sample(self, sampler: Sampler) -> int:
         return sampler.sample(self.pointer)
@@ -402,6 +419,14 @@ class NativeContext:
             llama.llama_batch_free(self._batch)
             llama.llama_free(self.pointer)
             self.pointer = None
+
+
+def library_version() -> str:
+    """The version of llama-cpp-python, which is bound to one of llama.cpp."""
+    try:
+        return importlib.metadata.version("llama-cpp-python")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def physical_cores() -> int:

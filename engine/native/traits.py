@@ -9,7 +9,7 @@ import llama_cpp.llama_cpp as llama
 
 from engine.api.settings import CacheType, LoadSettings
 from engine.cache.memory import MemoryKind, MemoryTraits
-from engine.native.report import read_context
+from engine.native.report import KvCache
 
 if TYPE_CHECKING:
     from engine.native.backend import NativeModel
@@ -26,8 +26,8 @@ ROTATION_STEP = 64
 """A quantized K is stored rotated only if its head size is a multiple of this."""
 
 
-def memory_traits(model: NativeModel, context: Any, settings: LoadSettings, load_log: Sequence[str]) -> MemoryTraits:
-    """The traits of a ``llama_context *`` that was made from ``model`` with ``settings`` and said ``load_log``."""
+def memory_traits(model: NativeModel, context: Any, settings: LoadSettings, caches: Sequence[KvCache]) -> MemoryTraits:
+    """The traits of a ``llama_context *`` that was made from ``model`` with ``settings`` and has ``caches``."""
     kind, n_swa = model.memory_kind_without_swa, int(llama.llama_model_n_swa(model.pointer))
     if kind is MemoryKind.ATTENTION and n_swa and not settings.swa_full:
         kind = MemoryKind.SLIDING
@@ -42,7 +42,7 @@ def memory_traits(model: NativeModel, context: Any, settings: LoadSettings, load
         and _can_shift_type(model, settings)
         and not (n_swa and model.metadata("general.architecture") in CHUNKED_WINDOWS)
         # Of the two caches of a model with windows one can be empty, and a shift of no layer ends the process.
-        and all(cache.layers for cache in read_context(load_log).caches),
+        and all(cache.layers for cache in caches),
         n_positions=_n_positions(model, rope_type, int(llama.llama_n_ctx(context)), settings),
     )
 

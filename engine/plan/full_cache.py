@@ -1,4 +1,4 @@
-"""What can be done when the cache is full, and what each way on costs."""
+"""The options when the cache is full, each with its price."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RECOMPUTE_SHARE = 2
 """The policy recompute evaluates the newer half of the window again."""
 
 
-class Way(StrEnum):
-    """A way on."""
+class FullCacheOption(StrEnum):
+    """What can be done."""
 
     SLIDE = "slide"
     RECOMPUTE = "recompute"
@@ -27,7 +27,7 @@ class Way(StrEnum):
 
 
 class Obstacle(StrEnum):
-    """Why a way is closed."""
+    """Why an option is closed."""
 
     MEMORY_KIND = "memory_kind"
     """The model's memory can't give single tokens up."""
@@ -42,13 +42,13 @@ class Obstacle(StrEnum):
 
 
 @dataclass(frozen=True)
-class WayOn:
+class PricedOption:
     """``load`` are the settings to load with, ``policy`` the one to follow; None: as they are.
 
     ``extra_bytes`` are needed beside what is allocated now, ``seconds`` pass until the answer goes on; None: unknown.
     """
 
-    way: Way
+    option: FullCacheOption
     load: LoadSettings | None = None
     policy: Policy | None = None
     n_ctx: int | None = None
@@ -58,59 +58,74 @@ class WayOn:
     refusal: Sentence | None = None
 
 
-def loads_to_plan(facts: ModelFacts) -> dict[Way, LoadSettings]:
-    """The loads whose plans `ways_on` needs."""
+def loads_to_plan(facts: ModelFacts) -> dict[FullCacheOption, LoadSettings]:
+    """The loads whose plans `priced_options` needs."""
     n_ctx = facts.n_ctx * GROWTH
     if facts.n_ctx_reach > 0:
         n_ctx = min(n_ctx, facts.n_ctx_reach)
-    loads = {Way.LARGER: replace(facts.settings, n_ctx=n_ctx)}
+    loads = {FullCacheOption.LARGER: replace(facts.settings, n_ctx=n_ctx)}
     kind = _smaller_type(facts)
     if kind is not None:
         flash = facts.settings.flash_attn
         flash = FlashAttention.AUTO if flash is FlashAttention.OFF else flash
-        loads[Way.SMALLER_TYPE] = replace(facts.settings, n_ctx=n_ctx, type_k=kind, type_v=kind, flash_attn=flash)
+        loads[FullCacheOption.SMALLER_TYPE] = replace(
+            facts.settings, n_ctx=n_ctx, type_k=kind, type_v=kind, flash_attn=flash
+        )
     if facts.n_ctx >= facts.n_ctx_reach > 0:
         return {}
     return loads
 
 
-def ways_on(
+def priced_options(
     facts: ModelFacts,
     usage: CacheUsage | None,
     read_tps: float | None,
-    plans: Mapping[Way, MemoryPlan | Sentence],
-) -> tuple[WayOn, ...]:
-    """Every way with its price. ``plans``: the plan of each of `loads_to_plan`, or the sentence it was refused with."""
+    plans: Mapping[FullCacheOption, MemoryPlan | Sentence],
+) -> tuple[PricedOption, ...]:
+    """Every option with its price.
+
+    ``plans``: the plan of each of `loads_to_plan`, or the sentence it was refused with.
+    """
     loads = loads_to_plan(facts)
-    ways = [_policy_way(facts, Way.SLIDE, Policy.SINKS, 0.0)]
+    options = [_policy_option(facts, FullCacheOption.SLIDE, Policy.SINKS, 0.0)]
     n_again = (usage.n_used if usage is not None else facts.n_ctx) // RECOMPUTE_SHARE
-    ways.append(_policy_way(facts, Way.RECOMPUTE, Policy.RECOMPUTE, n_again / read_tps if read_tps else None))
-    for way in (Way.LARGER, Way.SMALLER_TYPE):
-        if way in loads:
-            ways.append(_load_way(facts, way, loads[way], plans.get(way), reload_seconds(facts, usage, read_tps)))
-        elif way is Way.SMALLER_TYPE and _smaller_type(facts) is None:
+    options.append(
+        _policy_option(facts, FullCacheOption.RECOMPUTE, Policy.RECOMPUTE, n_again / read_tps if read_tps else None)
+    )
+    for option in (FullCacheOption.LARGER, FullCacheOption.SMALLER_TYPE):
+        if option in loads:
+            options.append(
+                _load_option(facts, option, loads[option], plans.get(option), reload_seconds(facts, usage, read_tps))
+            )
+        elif option is FullCacheOption.SMALLER_TYPE and _smaller_type(facts) is None:
             obstacle = Obstacle.NO_SMALLER_TYPE if facts.kv_bytes_per_token > 0 else Obstacle.NO_KV
-            ways.append(WayOn(way, obstacle=obstacle))
+            options.append(PricedOption(option, obstacle=obstacle))
         else:
-            ways.append(WayOn(way, obstacle=Obstacle.TRAINED_LENGTH))
-    return tuple(ways)
+            options.append(PricedOption(option, obstacle=Obstacle.TRAINED_LENGTH))
+    return tuple(options)
 
 
-def _policy_way(facts: ModelFacts, way: Way, policy: Policy, seconds: float | None) -> WayOn:
+def _policy_option(facts: ModelFacts, option: FullCacheOption, policy: Policy, seconds: float | None) -> PricedOption:
     obstacle = None if policy in facts.policies else Obstacle.MEMORY_KIND
-    return WayOn(way, policy=policy, seconds=seconds, obstacle=obstacle)
+    return PricedOption(option, policy=policy, seconds=seconds, obstacle=obstacle)
 
 
-def _load_way(
-    facts: ModelFacts, way: Way, load: LoadSettings, plan: MemoryPlan | Sentence | None, seconds: float | None
-) -> WayOn:
+def _load_option(
+    facts: ModelFacts,
+    option: FullCacheOption,
+    load: LoadSettings,
+    plan: MemoryPlan | Sentence | None,
+    seconds: float | None,
+) -> PricedOption:
     if isinstance(plan, Sentence):
-        return WayOn(way, load, obstacle=Obstacle.REFUSED, refusal=plan)
+        return PricedOption(option, load, obstacle=Obstacle.REFUSED, refusal=plan)
     if plan is None:
-        return WayOn(way, load, n_ctx=load.n_ctx, extra_bytes=None, seconds=seconds)
+        return PricedOption(option, load, n_ctx=load.n_ctx, extra_bytes=None, seconds=seconds)
     held = sum(device.held_bytes for device in facts.devices)
     obstacle = None if plan.fits else Obstacle.DOES_NOT_FIT
-    return WayOn(way, load, n_ctx=plan.n_ctx, extra_bytes=plan.total_bytes - held, seconds=seconds, obstacle=obstacle)
+    return PricedOption(
+        option, load, n_ctx=plan.n_ctx, extra_bytes=plan.total_bytes - held, seconds=seconds, obstacle=obstacle
+    )
 
 
 def reload_seconds(facts: ModelFacts, usage: CacheUsage | None, read_tps: float | None) -> float | None:

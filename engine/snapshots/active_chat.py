@@ -11,7 +11,7 @@ from engine.api.settings import PolicySettings
 from engine.cache.manager import CacheManager
 from engine.cache.memory import MemoryTraits
 from engine.snapshots.folder import StoredSnapshot
-from engine.snapshots.tiers import TAIL_TOKENS, Found, Kept, Tiers
+from engine.snapshots.tiers import TAIL_TOKENS, FoundSnapshot, Kept, Tiers
 
 
 class ActiveChat:
@@ -78,7 +78,7 @@ class ActiveChat:
         self.chat_id = chat_id
         self._is_changed = True
 
-    def save(self, needed: Found | None = None) -> None:
+    def save(self, needed: FoundSnapshot | None = None) -> None:
         """Hand a copy to the tiers, unless they have it or have no place for it.
 
         ``needed``: a snapshot that is about to be restored.

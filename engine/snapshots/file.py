@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 from engine.api.messages import SpanState
 from engine.cache.checkpoints import Checkpoint
 from engine.cache.memory import StateBytes
-from engine.cache.sequence import Run, TokenSequence
+from engine.cache.sequence import TokenRun, TokenSequence
 from engine.cache.snapshot import TOKEN_BYTES, Outline, Snapshot
 
 MAGIC = b"KVASIR-2"
@@ -143,7 +143,7 @@ def _sequence(tokens: list[int], runs: list[list[Any]]) -> TokenSequence:
     _require(all(token >= 0 for token in tokens))
     sequence, next_position = TokenSequence(), 0
     for start, end, state, first_position in runs:
-        run = Run(_whole(start, len(tokens)), _whole(end, len(tokens)), SpanState(state))
+        run = TokenRun(_whole(start, len(tokens)), _whole(end, len(tokens)), SpanState(state))
         _require(run.start == len(sequence) and run.length > 0)
         if run.state is SpanState.CACHED:
             position = _whole(first_position, POSITION_MAX)

@@ -6,19 +6,18 @@ import contextlib
 import hashlib
 import os
 import secrets
-import sys
 import time
 from collections.abc import Collection, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from filelock import lock_descriptor
+
 from engine.cache.snapshot import Snapshot
+from engine.disk.whole_file import write_whole
 from engine.snapshots import file as snapshot_file
 from engine.snapshots.file import Head, SnapshotUnusable
-
-if sys.platform != "win32":
-    import fcntl
 
 KEY_NAME = "key"
 KEY_BYTES = 32
@@ -39,7 +38,8 @@ class StoredSnapshot:
 
 
 class SnapshotFolder:
-    """Snapshots as files that only their owner can read. Several engines may share a folder.
+    """Snapshots as files that only their owner can read. The engine of a window that was killed may work in the same
+    folder for a moment.
 
     A disk that is full, or a folder that can't be used, only means that nothing is kept.
     """
@@ -58,21 +58,10 @@ class SnapshotFolder:
         return bool(self._key)
 
     def _read_key(self) -> bytes:
-        """The folder's own key; made by whoever comes first."""
+        """The folder's own key."""
         path = self._path / KEY_NAME
         if not path.exists():
-            part = self._part_path()
-            with _open_private(part) as file:
-                file.write(secrets.token_bytes(KEY_BYTES))
-            try:
-                # Unlike a rename, this leaves a key alone that another engine has made meanwhile.
-                os.link(part, path)
-            except FileExistsError:
-                pass
-            except OSError:
-                # A file system without links.
-                part.replace(path)
-            part.unlink(missing_ok=True)
+            write_whole(path, [secrets.token_bytes(KEY_BYTES)])
         key = path.read_bytes()
         if len(key) != KEY_BYTES:
             path.unlink()
@@ -190,20 +179,12 @@ def _last_use(path: Path) -> float:
 def _open_private(path: Path) -> BinaryIO:
     """A new file that only its owner may read, locked until it is closed or its process has ended."""
     file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), "wb")
-    # Windows deletes no file that is open, which is lock enough.
-    if sys.platform != "win32":
-        with contextlib.suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with contextlib.suppress(OSError):
+        lock_descriptor(file.fileno(), blocking=False)
     return file
 
 
 def _is_no_ones(part: Path) -> bool:
     """Whether nobody writes a file any more; raises OSError where files can't be locked."""
-    if sys.platform == "win32":
-        return True
-    with part.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+    with part.open("r+b") as file:
+        return lock_descriptor(file.fileno(), blocking=False)

@@ -45,7 +45,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSnapshot:
     """A snapshot in RAM or on disk that a prompt could use."""
 
     chat_id: str
@@ -194,7 +194,7 @@ class Tiers:
 
     # Finding
 
-    def find(self, tokens: Sequence[int], traits: MemoryTraits, n_here: int) -> Found | None:
+    def find(self, tokens: Sequence[int], traits: MemoryTraits, n_here: int) -> FoundSnapshot | None:
         """The snapshot of which a prompt could use the most, where that is well beyond ``n_here``; RAM before disk."""
         best, n_best = None, n_here + RESTORE_GAIN - 1
         for found, outline in self._candidates():
@@ -203,14 +203,14 @@ class Tiers:
                 best, n_best = found, n_usable
         return best
 
-    def _candidates(self) -> Iterator[tuple[Found, Outline]]:
+    def _candidates(self) -> Iterator[tuple[FoundSnapshot, Outline]]:
         for kept in reversed(self._kept):
             if kept.binding == self._binding:
-                yield Found(kept.chat_id, kept), kept.outline
+                yield FoundSnapshot(kept.chat_id, kept), kept.outline
         for stored in self._stored:
-            yield Found(stored.head.chat_id, stored), stored.head.outline
+            yield FoundSnapshot(stored.head.chat_id, stored), stored.head.outline
 
-    def read(self, found: Found, is_unwanted: Callable[[], bool]) -> Snapshot | None:
+    def read(self, found: FoundSnapshot, is_unwanted: Callable[[], bool]) -> Snapshot | None:
         """The snapshot itself; None if there is no memory for it, or if its file turns out damaged, which then goes."""
         if isinstance(found.where, Kept):
             return found.where.snapshot
@@ -228,7 +228,7 @@ class Tiers:
 
     # Forgetting
 
-    def drop(self, found: Found) -> None:
+    def drop(self, found: FoundSnapshot) -> None:
         """Forget one snapshot."""
         where = found.where
         if isinstance(where, Kept):

@@ -16,7 +16,7 @@ from multiprocessing.context import SpawnProcess
 
 import psutil
 
-from engine.api.chat import Message, Notice, Role
+from engine.api.chat import Message, PromptNotice, Role
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
 from engine.disk.parent import end_with_parent
@@ -36,7 +36,7 @@ _LOOK_S = 0.02
 _GRACE_S = 1.0  # after which the process ends itself, should nobody be left to end it
 
 _Messages = list[tuple[Role, str, str]]
-_Answer = tuple[Layout, tuple[Notice, ...]] | EngineError | None
+_Answer = tuple[Layout, tuple[PromptNotice, ...]] | EngineError | None
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class ConfinedTemplate:
     """A model's own template, run in a process of its own; see `engine.text.template.Template`."""
 
     stop_strings: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[PromptNotice, ...] = ()
 
     def __init__(
         self, source: str, vocabulary: Vocabulary, process: TemplateProcess, look: Look = look_nowhere
@@ -190,7 +190,9 @@ class ConfinedTemplate:
         """Raises EngineError if the template can't be read, or takes no chat at all."""
         self._ask(None, self._process.timeout_s, self._look)
 
-    def lay_out(self, messages: Sequence[Message], look: Look = look_nowhere) -> tuple[Layout, tuple[Notice, ...]]:
+    def lay_out(
+        self, messages: Sequence[Message], look: Look = look_nowhere
+    ) -> tuple[Layout, tuple[PromptNotice, ...]]:
         """The chat as text, and what was bent for it; raises EngineError for anything the template does."""
         n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
         seconds = self._process.timeout_s + n_characters / CHARACTERS_PER_S + len(messages) / MESSAGES_PER_S
@@ -199,7 +201,9 @@ class ConfinedTemplate:
         assert laid_out is not None, "only an opening is answered by nothing"
         return laid_out
 
-    def _ask(self, messages: _Messages | None, seconds: float, look: Look) -> tuple[Layout, tuple[Notice, ...]] | None:
+    def _ask(
+        self, messages: _Messages | None, seconds: float, look: Look
+    ) -> tuple[Layout, tuple[PromptNotice, ...]] | None:
         answer = self._process.ask(self._opening, messages, seconds, look)
         if isinstance(answer, EngineError):
             raise answer

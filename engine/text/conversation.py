@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from engine.api.chat import Message, Notice, NoticeCode, Role
+from engine.api.chat import Message, PromptNotice, PromptNoticeCode, Role
 from engine.api.sentences import say
 
 JOINT = "\n\n"
@@ -45,20 +45,20 @@ class Shape:
     alternating: bool = False
     typed: bool = False
 
-    def notices(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[PromptNotice, ...]:
         """What the person should know about it."""
-        notices: list[Notice] = []
+        notices: list[PromptNotice] = []
         if self.system_moved:
             notices.append(
-                Notice(
-                    NoticeCode.SYSTEM_MOVED,
+                PromptNotice(
+                    PromptNoticeCode.SYSTEM_MOVED,
                     say("This model knows no system prompt: its text stands at the start of the first message."),
                 )
             )
         if self.alternating:
             notices.append(
-                Notice(
-                    NoticeCode.TURNS_MERGED,
+                PromptNotice(
+                    PromptNoticeCode.TURNS_MERGED,
                     say("This model wants question and answer in turn: messages of one side in a row are joined."),
                 )
             )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.api.chat import Message, Notice, NoticeCode, Role
+from engine.api.chat import Message, PromptNotice, PromptNoticeCode, Role
 from engine.api.errors import EngineError
 from engine.api.sentences import say
 from engine.text.conversation import SHAPES, Field, Shape, entries_of, write_entries
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _MAX_PREFIXES = 8  # renderings of a part of the chat, to find where turns of one kind end
 _MAX_MISSES = 100  # texts that a template reworked, each of which is looked for in the whole chat
 _STEP = 4096  # characters compared at once
-_ESCAPED = Notice(
-    NoticeCode.TEXT_ESCAPED,
+_ESCAPED = PromptNotice(
+    PromptNoticeCode.TEXT_ESCAPED,
     say("Your text holds control words of this model; an invisible space in them keeps them text."),
 )
 _PROBE = (Message("user", "1"), Message("assistant", "2"), Message("user", "3"))
@@ -29,7 +29,7 @@ _PROBE_WITH_SYSTEM = (Message("system", "0"), Message("user", "1"))
 
 
 @dataclass(frozen=True)
-class Span:
+class MessageSpan:
     """`text[start:end]` is the text, or the reasoning, of the message with this index."""
 
     index: int
@@ -56,7 +56,7 @@ class Layout:
     """
 
     text: str
-    spans: tuple[Span, ...]
+    spans: tuple[MessageSpan, ...]
     turns: tuple[TurnText, ...]
     is_exact: bool
 
@@ -124,7 +124,7 @@ class ChatRendering:
 
     # --- spans ---
 
-    def _aligned_spans(self) -> list[Span] | None:
+    def _aligned_spans(self) -> list[MessageSpan] | None:
         """Follow the marked rendering through the plain one; None if more than white space differs."""
         parts = self._parts()
         if parts is None:
@@ -132,14 +132,14 @@ class ChatRendering:
         literals, contents = parts
         if not self.plain.startswith(literals[0]):
             return None
-        spans: list[Span] = []
+        spans: list[MessageSpan] = []
         position = len(literals[0])
         for (index, field, content), literal in zip(contents, literals[1:], strict=True):
             # A template that trims does so in the plain rendering, but not through marks.
             for trimmed in (content, content.rstrip(), content.lstrip(), content.strip()):
                 end = position + len(trimmed)
                 if self.plain.startswith(trimmed, position) and self.plain.startswith(literal, end):
-                    spans.append(Span(index, field, position, end))
+                    spans.append(MessageSpan(index, field, position, end))
                     position = end + len(literal)
                     break
             else:
@@ -163,15 +163,15 @@ class ChatRendering:
         literals.append(self._marked[position:])
         return literals, contents
 
-    def _searched_spans(self) -> list[Span]:
-        spans: list[Span] = []
+    def _searched_spans(self) -> list[MessageSpan]:
+        spans: list[MessageSpan] = []
         position = n_missed = 0
         for index in (index for entry in self._entries for index in entry.indices):
             text = self._messages[index].text.strip()
             start = self.plain.find(text, position) if text else -1
             if start >= 0:
                 position = start + len(text)
-                spans.append(Span(index, Field.TEXT, start, position))
+                spans.append(MessageSpan(index, Field.TEXT, start, position))
             elif text:
                 n_missed += 1
                 if n_missed == _MAX_MISSES:
@@ -180,7 +180,7 @@ class ChatRendering:
 
     # --- turns ---
 
-    def _turns(self, spans: Sequence[Span]) -> list[TurnText]:
+    def _turns(self, spans: Sequence[MessageSpan]) -> list[TurnText]:
         units = self._units(spans)
         turns: list[TurnText] = []
         borders: dict[tuple[Role, Role, str], int | None] = {}
@@ -199,7 +199,7 @@ class ChatRendering:
         turns.append(TurnText(start, "assistant", None))
         return turns
 
-    def _with_own_system(self, turns: list[TurnText], spans: Sequence[Span]) -> list[TurnText]:
+    def _with_own_system(self, turns: list[TurnText], spans: Sequence[MessageSpan]) -> list[TurnText]:
         """A system prompt that the template writes by itself is a turn of its own, as a message's would be."""
         if turns[0].role == "system":
             return turns
@@ -257,9 +257,9 @@ class ChatRendering:
         control = {n for start, end in self._control.find(text, 0, len(text)) for n in range(start, end)}
         return any(character.isalnum() and n not in control for n, character in enumerate(text))
 
-    def _units(self, spans: Sequence[Span]) -> list[_Unit]:
+    def _units(self, spans: Sequence[MessageSpan]) -> list[_Unit]:
         units: list[_Unit] = []
-        spans_of: dict[int, list[Span]] = {}
+        spans_of: dict[int, list[MessageSpan]] = {}
         for span in spans:
             spans_of.setdefault(span.index, []).append(span)
         for n_entry, entry in enumerate(self._entries):
@@ -331,7 +331,7 @@ def _unused_mark(texts: Sequence[str]) -> str:
 
 def lay_out(
     template: TemplateCode, messages: Sequence[Message], control: ControlSpellings
-) -> tuple[Layout, tuple[Notice, ...]]:
+) -> tuple[Layout, tuple[PromptNotice, ...]]:
     """The chat in the first shape that the template takes; raises EngineError(TEMPLATE_FAILED)."""
     rendering, shape = _render(template, messages, control)
     layout = rendering.layout()

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from engine.api.chat import Message, Prompt, Turn
+from engine.api.chat import Message, Prompt, PromptTurn
 from engine.api.valid import valid_text
 from engine.text.conversation import Field
-from engine.text.layout import Layout, Span, TurnText
+from engine.text.layout import Layout, MessageSpan, TurnText
 from engine.text.look import Look, look_nowhere
 from engine.text.reasoning import ReasoningTags, opened_reasoning, tags_of_template
 from engine.text.spellings import ControlSpellings
@@ -64,7 +64,7 @@ def build_prompt(
     borders = [bisect_left(tokenized.starts, start) + n_added for start in _byte_starts(layout)]
     borders[0] = 0
     turns = tuple(
-        Turn(start, end, turn.role, turn.index)
+        PromptTurn(start, end, turn.role, turn.index)
         for start, end, turn in zip(borders, [*borders[1:], len(tokens)], layout.turns, strict=True)
     )
     return Prompt(tuple(tokens), turns, (*template.notices, *notices), is_reasoning)
@@ -120,9 +120,9 @@ def _with_answer(
     if answer.reasoning:
         tags = opened or tags
         text += "" if opened else tags.opener + "\n"
-        spans.append(Span(index, Field.REASONING, len(text), len(text) + len(answer.reasoning)))
+        spans.append(MessageSpan(index, Field.REASONING, len(text), len(text) + len(answer.reasoning)))
         text += answer.reasoning + (f"\n{tags.closer}\n\n" if answer.text else "")
-    spans.append(Span(index, Field.TEXT, len(text), len(text) + len(answer.text)))
+    spans.append(MessageSpan(index, Field.TEXT, len(text), len(text) + len(answer.text)))
     is_reasoning = not answer.text and (opened is not None or bool(answer.reasoning))
     return replace(layout, text=text + answer.text, spans=tuple(spans), turns=turns), [], is_reasoning
 
@@ -152,7 +152,7 @@ def _sampled_stretches(
 def _sampled_stretch(
     text: str,
     turn: TurnText,
-    span: Span,
+    span: MessageSpan,
     generated: tuple[str, tuple[int, ...]],
     vocabulary: Vocabulary,
 ) -> _Sampled | None:
@@ -223,7 +223,7 @@ def _control_in_messages(
     return literal, cuts
 
 
-def _found(text: str, span: Span, control: ControlSpellings, look: Look) -> Iterator[tuple[int, int]]:
+def _found(text: str, span: MessageSpan, control: ControlSpellings, look: Look) -> Iterator[tuple[int, int]]:
     """What reads as a control token in and around a span, which is looked through in steps."""
     end = span.end + control.longest
     for first in range(max(0, span.start - control.longest), end, _STEP):

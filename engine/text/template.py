@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from engine.api.chat import Message, Notice, NoticeCode
+from engine.api.chat import Message, PromptNotice, PromptNoticeCode
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import Sentence, say
 from engine.api.valid import valid_text
@@ -56,9 +56,11 @@ class Template(Protocol):
     source: str
     control: ControlSpellings
     stop_strings: tuple[str, ...]
-    notices: tuple[Notice, ...]
+    notices: tuple[PromptNotice, ...]
 
-    def lay_out(self, messages: Sequence[Message], look: Look = look_nowhere) -> tuple[Layout, tuple[Notice, ...]]:
+    def lay_out(
+        self, messages: Sequence[Message], look: Look = look_nowhere
+    ) -> tuple[Layout, tuple[PromptNotice, ...]]:
         """The chat as text, and what was bent for it; raises EngineError for anything the template does."""
         ...
 
@@ -103,7 +105,9 @@ class TemplateCode:
             raise template_failure(f"{type(error).__name__}: {error}") from error
         return valid_text("".join(chunks))
 
-    def lay_out(self, messages: Sequence[Message], look: Look = look_nowhere) -> tuple[Layout, tuple[Notice, ...]]:
+    def lay_out(
+        self, messages: Sequence[Message], look: Look = look_nowhere
+    ) -> tuple[Layout, tuple[PromptNotice, ...]]:
         """The chat as text, and what was bent for it; raises EngineError(TEMPLATE_FAILED)."""
         look()
         return lay_out(self, messages, self.control)
@@ -130,7 +134,7 @@ class ChatTemplate(TemplateCode):
         vocabulary: Vocabulary,
         *,
         stop_strings: tuple[str, ...] = (),
-        notices: tuple[Notice, ...] = (),
+        notices: tuple[PromptNotice, ...] = (),
     ) -> None:
         super().__init__(source, TemplateTerms.of(vocabulary, source))
         self.stop_strings = stop_strings
@@ -147,7 +151,7 @@ def load_template(
     `open_template` decides where code that nobody knows is run.
     """
     if source is None or not source.strip():
-        return _built_in(vocabulary, NoticeCode.TEMPLATE_MISSING, say("This model has no chat template."))
+        return _built_in(vocabulary, PromptNoticeCode.TEMPLATE_MISSING, say("This model has no chat template."))
     try:
         template = open_template(source, vocabulary)
         template.try_out()
@@ -155,7 +159,7 @@ def load_template(
         is_endless = error.code is ErrorCode.TEMPLATE_TIMEOUT
         return _built_in(
             vocabulary,
-            NoticeCode.TEMPLATE_UNUSABLE,
+            PromptNoticeCode.TEMPLATE_UNUSABLE,
             say("This model's chat template does not come to an end.")
             if is_endless
             else say("This model's chat template can't be used."),
@@ -163,12 +167,14 @@ def load_template(
     return template
 
 
-def _built_in(vocabulary: Vocabulary, code: NoticeCode, reason: Sentence) -> ChatTemplate:
+def _built_in(vocabulary: Vocabulary, code: PromptNoticeCode, reason: Sentence) -> ChatTemplate:
     form = builtin.form_for(vocabulary)
     sentence = say(
         "{0} Kvasir uses the {1} form instead; answers may be worse than the model can do.", reason, form.name
     )
-    return ChatTemplate(form.source, vocabulary, stop_strings=form.stop_strings, notices=(Notice(code, sentence),))
+    return ChatTemplate(
+        form.source, vocabulary, stop_strings=form.stop_strings, notices=(PromptNotice(code, sentence),)
+    )
 
 
 def _spelling(vocabulary: Vocabulary, token: int | None) -> str:

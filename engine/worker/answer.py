@@ -12,9 +12,9 @@ from engine.api.chat import Prompt
 from engine.api.messages import Event, Finished, FinishReason, Generate, GenerationStats, TextGenerated, TextKind
 from engine.api.settings import SEED_MAX, checked
 from engine.cache.manager import AppendResult
-from engine.native.sampler import Sampler
 from engine.text.look import Interrupted
 from engine.text.stream import AnswerStream, Part, PartKind
+from engine.worker.backend import Sampler
 from engine.worker.reading import Reading, rate_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Answer:
         vocabulary = self._loaded.model.vocabulary
         stops = (*self._request.stop, *self._loaded.template.stop_strings)
         stream = AnswerStream(vocabulary, stop_strings=stops, reasoning_opened=prompt.reasoning_opened)
-        sampler = Sampler(self._sampling, self._seed, n_vocab=self._loaded.context.n_vocab, recent_tokens=prompt.tokens)
+        sampler = self._loaded.context.sampler(self._sampling, self._seed, prompt.tokens)
         try:
             reason = self._sample(sampler, stream)
         finally:

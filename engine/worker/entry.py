@@ -6,12 +6,10 @@ import collections
 import contextlib
 import faulthandler
 import multiprocessing
-import os
 import signal
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Protocol
 
 from engine.api.errors import EngineError, ErrorCode, internal_error
@@ -19,14 +17,12 @@ from engine.api.messages import Cancel, Command, Event, Failed, Shutdown
 from engine.api.options import EngineOptions
 from engine.api.sentences import say
 from engine.disk.parent import end_with_parent
-from engine.native.importing import loading_library
+from engine.native.importing import loading_library, prepare_process
 
 IDLE_S = 1.0
 """Nothing was asked for so long: there is time for what nobody waits for."""
 MEMORY_LOOK_S = 5.0
 """How often an idle engine that keeps chats in RAM looks whether other programs need it."""
-LOG_BYTES_MAX = 4 << 20
-"""A log larger than this is moved aside when a process starts."""
 
 
 class Inbox:
@@ -83,29 +79,6 @@ class Inbox:
             self.is_closing = True
 
 
-def set_environment(options: EngineOptions) -> None:
-    """Environment variables that llama.cpp and OpenMP read once, when they are loaded."""
-    # An abort would start a debugger to print a backtrace.
-    os.environ["GGML_NO_BACKTRACE"] = "1"
-    # Threads that spin while other programs need the cores are slower than one thread alone.
-    os.environ.setdefault("GOMP_SPINCOUNT", str(options.gomp_spin_count))
-
-
-def prepare_process(options: EngineOptions) -> None:
-    """What must be in place before llama.cpp is imported: its environment, and where it prints."""
-    set_environment(options)
-    with contextlib.suppress(OSError):
-        log_path = Path(options.log_path)
-        log_path.parent.mkdir(parents=True, exist_ok=True)
-        if log_path.exists() and log_path.stat().st_size > LOG_BYTES_MAX:
-            log_path.replace(log_path.with_suffix(".old.log"))
-        descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        # Native code prints to both; a window has neither, and a command line's own output must stay clean.
-        os.dup2(descriptor, 1)
-        os.dup2(descriptor, 2)
-        os.close(descriptor)
-
-
 def run(pipe: Connection, options: EngineOptions) -> None:
     """Answer commands until Shutdown, or until the client is gone."""
     prepare_process(options)
@@ -120,9 +93,10 @@ def run(pipe: Connection, options: EngineOptions) -> None:
     try:
         # Not before prepare_process: this is what imports llama.cpp.
         with loading_library():
+            from engine.worker.library import LlamaCpp
             from engine.worker.session import Session
 
-            session = Session(options, emit, inbox.is_cancelled, inbox.has_more)
+            session = Session(LlamaCpp(options), options, emit, inbox.is_cancelled, inbox.has_more)
     except EngineError as error:
         emit(Failed(None, error.code, error.sentence, error.detail))
         sys.exit(1)

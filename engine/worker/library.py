@@ -2,60 +2,72 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
-from dataclasses import dataclass
+from collections.abc import Callable
+from pathlib import Path
 
 from engine import __version__
 from engine.api.errors import EngineError
 from engine.api.messages import EngineReady
 from engine.api.options import EngineOptions
-from engine.api.sentences import Sentence
-from engine.native.devices import Ggml, LoadedBackends
+from engine.api.settings import LoadSettings
+from engine.native.backend import NativeModel, library_version
+from engine.native.devices import Ggml
+from engine.native.log import NativeLog
+from engine.native.meter import MemoryMeter
 
 
-@dataclass(frozen=True)
-class OpenedLibrary:
-    """``unreachable``: why workers of the options are left out, a sentence each."""
+class LlamaCpp:
+    """llama.cpp in this process. Implements ``engine.worker.backend.Backend``.
 
-    ggml: Ggml
-    backends: LoadedBackends
-    ready: EngineReady
-    unreachable: tuple[Sentence, ...]
+    Loads the back ends and reaches the RPC workers of the options; raises EngineError(BACKEND_MISSING). ``write_to`` is
+    the file descriptor that its log goes to.
+    """
 
+    def __init__(self, options: EngineOptions, *, write_to: int | None = 2) -> None:
+        self._without_extra_bufts = options.without_extra_bufts
+        self._log = NativeLog(write_to=write_to)
+        self._ggml = ggml = Ggml()
+        loaded = ggml.load_backends(
+            excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu
+        )
+        self.unusable, self.damaged = loaded.unusable, loaded.damaged
+        unreachable = []
+        for endpoint in options.rpc_servers:
+            try:
+                ggml.add_rpc_server(endpoint)
+            except EngineError as error:
+                unreachable.append(error.sentence)
+        self.unreachable = tuple(unreachable)
+        self.ready = EngineReady(
+            versions(),
+            loaded.names,
+            ggml.devices(),
+            loaded.cpu_variant,
+            loaded.cpu_variants,
+            process_id=os.getpid(),
+            without_gpu=options.without_gpu,
+        )
 
-def open_library(options: EngineOptions) -> OpenedLibrary:
-    """Load the back ends and reach the RPC workers of the options; raises EngineError(BACKEND_MISSING)."""
-    ggml = Ggml()
-    backends = ggml.load_backends(excluded_cpu_variants=options.excluded_cpu_variants, without_gpu=options.without_gpu)
-    unreachable = []
-    for endpoint in options.rpc_servers:
-        try:
-            ggml.add_rpc_server(endpoint)
-        except EngineError as error:
-            unreachable.append(error.sentence)
-    ready = EngineReady(
-        versions(),
-        backends.names,
-        ggml.devices(),
-        backends.cpu_variant,
-        backends.cpu_variants,
-        process_id=os.getpid(),
-        without_gpu=options.without_gpu,
-    )
-    return OpenedLibrary(ggml, backends, ready, tuple(unreachable))
+    def open_model(self, path: Path, settings: LoadSettings, on_progress: Callable[[float], bool]) -> NativeModel:
+        return NativeModel(path, settings, self._log, on_progress=on_progress)
+
+    def open_meter(self) -> MemoryMeter:
+        return MemoryMeter(self._ggml, self._log, without_extra_bufts=self._without_extra_bufts)
+
+    def log_tail(self) -> str:
+        return self._log.tail()
+
+    def close(self) -> None:
+        self._log.close()
 
 
 def versions() -> dict[str, str]:
     """Versions that a bug report needs."""
-    try:
-        binding = importlib.metadata.version("llama-cpp-python")
-    except importlib.metadata.PackageNotFoundError:
-        binding = "unknown"
     return {
         "python": platform.python_version(),
         "system": platform.platform(terse=True),
         "kvasir": __version__,
-        "llama_cpp": binding,
+        "llama_cpp": library_version(),
     }

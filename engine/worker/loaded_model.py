@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import secrets
 import time
 
-from engine.api.chat import Message, Notice, Prompt
+from engine.api.chat import Message, Prompt, PromptNotice
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import CacheUsage, SpanState
 from engine.api.sentences import say
@@ -15,8 +14,6 @@ from engine.cache.manager import CacheManager
 from engine.cache.usage import n_until_eviction, spans
 from engine.models.geometry import CacheShape, layer_bytes_per_token, layer_cells
 from engine.models.gguf import ModelInfo
-from engine.native.backend import NativeContext, NativeModel
-from engine.native.report import read_context
 from engine.snapshots.active_chat import ActiveChat
 from engine.snapshots.fingerprint import binding, model_digest
 from engine.snapshots.tiers import Tiers
@@ -25,6 +22,7 @@ from engine.text.look import Look, look_nowhere
 from engine.text.prompt import build_prompt
 from engine.text.sandbox import MAX_RENDERED
 from engine.text.template import Template
+from engine.worker.backend import Context, Model
 
 GPU_CHUNK_S = 0.15
 """A decode on a GPU can't be interrupted: prompts go there in chunks that take about this long."""
@@ -45,8 +43,8 @@ class LoadedModel:
         self,
         info: ModelInfo,
         settings: LoadSettings,
-        model: NativeModel,
-        context: NativeContext,
+        model: Model,
+        context: Context,
         tiers: Tiers,
         template: Template,
     ) -> None:
@@ -65,7 +63,7 @@ class LoadedModel:
             type_v=settings.type_v,
             n_ubatch=context.n_ubatch,
             swa_full=settings.swa_full,
-            flash_attn=context.has_flash_attention,
+            flash_attn=context.flash_attn,
         )
         tiers.bind(self._binding())
         self.active = ActiveChat(self.manager, context.traits, tiers, self.used_kv_bytes)
@@ -94,10 +92,10 @@ class LoadedModel:
         return binding(
             model,
             self.settings,
-            importlib.metadata.version("llama-cpp-python"),
+            self.model.library_version,
             n_ctx=self.context.traits.n_cells,
             rope=self.info.rope.scaling,
-            flash_attn=read_context(self.context.load_log).flash_attn,
+            flash_attn=self.context.flash_attn,
         )
 
     def prompt(
@@ -135,7 +133,7 @@ class LoadedModel:
                 ),
             )
 
-    def untold(self, prompt: Prompt) -> tuple[Notice, ...]:
+    def untold(self, prompt: Prompt) -> tuple[PromptNotice, ...]:
         """What was done otherwise with this prompt and not with one before it."""
         untold = tuple(notice for notice in prompt.notices if notice not in self._told)
         self._told.update(untold)

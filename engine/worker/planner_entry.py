@@ -19,8 +19,8 @@ from engine.api.messages import (
     SettingsChosen,
 )
 from engine.api.options import EngineOptions
-from engine.native.importing import loading_library
-from engine.worker.entry import answer, prepare_process
+from engine.native.importing import loading_library, prepare_process
+from engine.worker.entry import answer
 
 if TYPE_CHECKING:
     from engine.native.meter import MemoryMeter
@@ -41,13 +41,10 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
         if meter is None:
             # Not before prepare_process: this is what imports llama.cpp. Its failure is this question's answer.
             with loading_library():
-                from engine.native.log import NativeLog
-                from engine.native.meter import MemoryMeter
-                from engine.worker.library import open_library
+                from engine.worker.library import LlamaCpp
 
-                log = NativeLog(write_to=None)
-                library = open_library(options)
-                meter = MemoryMeter(library.ggml, log, without_extra_bufts=options.without_extra_bufts)
+                library = LlamaCpp(options, write_to=None)
+                meter = library.open_meter()
             emit(library.ready)
         asked = Path(question.path), question.settings, question.given_back
         match question:

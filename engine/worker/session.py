@@ -45,9 +45,6 @@ from engine.devices import spare_ram_bytes
 from engine.models.formula import kv_formula
 from engine.models.geometry import kv_bytes, layer_bytes_per_token
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
-from engine.native.backend import NativeContext, NativeModel
-from engine.native.log import NativeLog
-from engine.native.meter import MemoryMeter
 from engine.plan import check, ram
 from engine.snapshots.folder import SnapshotFolder
 from engine.snapshots.tiers import Tiers
@@ -56,7 +53,7 @@ from engine.text.estimate import estimated_tokens
 from engine.text.look import Interrupted, Look, looking
 from engine.text.template import load_template
 from engine.worker.answer import Answer
-from engine.worker.library import open_library
+from engine.worker.backend import Backend, Meter
 from engine.worker.loaded_model import GPU_PROBE_TOKENS, LoadedModel
 from engine.worker.reading import restore
 
@@ -95,6 +92,7 @@ class Session:
 
     def __init__(
         self,
+        backend: Backend,
         options: EngineOptions,
         emit: Callable[[Event], None],
         is_cancelled: Callable[[int], bool],
@@ -104,24 +102,22 @@ class Session:
         self._emit = emit
         self._is_cancelled = is_cancelled
         self._is_wanted = is_wanted
-        self._log = NativeLog()
-        library = open_library(options)
-        self._ggml = library.ggml
+        self._backend = backend
         self._loaded: LoadedModel | None = None
         folder = SnapshotFolder(Path(options.snapshot_folder)) if options.snapshot_folder else None
         self._tiers = Tiers(options.tiers, folder, spare_ram_bytes)
         self._told_tiers: tuple[ChatTier, ...] = ()
         self._templates = TemplateProcess(timeout_s=options.template_timeout_s)
-        emit(library.ready)
-        for name in library.backends.damaged:
+        emit(backend.ready)
+        for name in backend.damaged:
             damaged = say("The file {0} of Kvasir is damaged and is left out: install Kvasir again.", name)
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, damaged))
-        for unreachable in library.unreachable:
+        for unreachable in backend.unreachable:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, unreachable))
-        if not has_gpu(library.ready.devices) and not options.without_gpu:
+        if not has_gpu(backend.ready.devices) and not options.without_gpu:
             # A GPU back end whose driver is not there is the normal case on most machines.
-            made_for = (*library.backends.names, *library.backends.unusable)
-            emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(made_for), self._log.tail()))
+            made_for = (*backend.ready.backends, *backend.unusable)
+            emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(made_for), backend.log_tail()))
 
     def carry_out(self, command: Command) -> None:
         """Do what a command says."""
@@ -188,7 +184,7 @@ class Session:
         self._unload()
         self._templates.end()
         self._write_until(deadline)
-        self._log.close()
+        self._backend.close()
 
     def _write_until(self, deadline: float, is_unwanted: Callable[[], bool] = lambda: False) -> None:
         """Bring to disk what is in RAM alone, the latest first, while there is time."""
@@ -230,7 +226,7 @@ class Session:
         settings, notices = check.check_load(info, command.settings)
         if self._options.without_extra_bufts:
             settings = replace(settings, use_extra_bufts=False)
-        meter = MemoryMeter(self._ggml, self._log, without_extra_bufts=self._options.without_extra_bufts)
+        meter = self._backend.open_meter()
         try:
             settings = self._with_gpu_layers(info, settings, meter)
             ram.require_memory(info, settings)
@@ -253,9 +249,9 @@ class Session:
         load_ms = 1000 * (time.perf_counter() - started)
         self._emit(ModelLoaded(command.request_id, replace(loaded_facts, load_ms=load_ms)))
 
-    def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings, meter: MemoryMeter) -> LoadSettings:
+    def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings, meter: Meter) -> LoadSettings:
         """Decide how many layers go to the GPU where that is left to Kvasir: as many as fit."""
-        if not has_gpu(self._ggml.devices()):
+        if not has_gpu(self._backend.ready.devices):
             return replace(settings, n_gpu_layers=0)
         if settings.n_gpu_layers is GpuLayers.AUTO:
             return replace(settings, n_gpu_layers=meter.fit_gpu_layers(info.path, settings))
@@ -274,7 +270,7 @@ class Session:
             return not self._is_cancelled(request_id)
 
         try:
-            model = NativeModel(info.path, settings, self._log, on_progress=on_progress)
+            model = self._backend.open_model(info.path, settings, on_progress)
         except EngineError as error:
             if self._is_cancelled(request_id):
                 raise LoadWasCancelled from error
@@ -303,7 +299,7 @@ class Session:
             look = partial(self._look_at_load, request_id)
             open_template = partial(ConfinedTemplate, process=self._templates, look=look)
             template = load_template(model.vocabulary, info.chat_template, open_template)
-            context = NativeContext(model, settings, self._log)
+            context = model.open_context(settings)
             try:
                 self._emit(LoadProgress(request_id, LoadStage.WARM_UP, 0.0))
                 n_tokens = GPU_PROBE_TOKENS if model.n_layer_gpu else WARM_UP_TOKENS
@@ -393,7 +389,7 @@ def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
         n_ubatch=context.n_ubatch,
         type_k=settings.type_k,
         type_v=settings.type_v,
-        flash_attn=context.has_flash_attention,
+        flash_attn=context.flash_attn,
         kv_bytes_per_token=sum(layer_bytes_per_token(layer, settings.type_k, settings.type_v) for layer in info.layers),
         kv_k_bytes=kv.k,
         kv_v_bytes=kv.v,

@@ -11,13 +11,13 @@ import statistics
 import time
 
 from engine.api.options import EngineOptions
-from engine.worker.entry import set_environment
+from engine.native.importing import set_environment
 
 OPTIONS = EngineOptions(log_path="")
 # OpenMP reads its environment when llama.cpp is imported, just below.
 set_environment(OPTIONS)
 
-from engine.api.chat import Prompt, Turn  # noqa: E402
+from engine.api.chat import Prompt, PromptTurn  # noqa: E402
 from engine.api.settings import LoadSettings, Policy, PolicySettings  # noqa: E402
 from engine.cache.manager import CacheManager  # noqa: E402
 from engine.lab.loading import loaded_context  # noqa: E402
@@ -35,7 +35,7 @@ SINKS = PolicySettings(policy=Policy.SINKS)
 def feed(manager: CacheManager, tokens: list[int], turns: list[int]) -> int:
     """Feed a chat whose turns end at these tokens; how many were evaluated."""
     borders = zip([0, *turns[:-1]], turns, strict=True)
-    parts = tuple(Turn(start, end, "user", index) for index, (start, end) in enumerate(borders))
+    parts = tuple(PromptTurn(start, end, "user", index) for index, (start, end) in enumerate(borders))
     planned = manager.begin(Prompt(tuple(tokens), parts), SINKS)
     for _done in manager.feed():
         pass

@@ -16,9 +16,7 @@ from engine.api.options import EngineOptions
 from engine.api.settings import CacheType, LoadSettings
 from engine.client.planner import Planner
 from engine.models.starter import starter_path
-from engine.native.log import NativeLog
-from engine.native.meter import MemoryMeter
-from engine.worker.library import open_library
+from engine.worker.library import LlamaCpp
 from tests.engine.client.listener import Listener
 
 pytestmark = pytest.mark.bench
@@ -57,13 +55,14 @@ def test_planner_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_meter_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = NativeLog(write_to=None)
-    meter = MemoryMeter(open_library(EngineOptions(log_path=str(tmp_path / "engine.log"))).ggml, log)
+    library = LlamaCpp(EngineOptions(log_path=str(tmp_path / "engine.log")), write_to=None)
+    meter = library.open_meter()
     times = []
     for settings in questions():
         start = perf_counter()
         meter.plan(starter_path(), settings)
         times.append(1000 * (perf_counter() - start))
     meter.close()
+    library.close()
     with capsys.disabled():
         print("\n" + report("in this process", times[0], times[1:]))

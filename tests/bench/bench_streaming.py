@@ -14,7 +14,7 @@ import math
 import sys
 
 from engine.api.options import EngineOptions
-from engine.worker.entry import set_environment
+from engine.native.importing import set_environment
 
 OPTIONS = EngineOptions(log_path="")
 # OpenMP reads its environment when llama.cpp is imported, just below.

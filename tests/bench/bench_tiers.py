@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.api.chat import Prompt, Turn
+from engine.api.chat import Prompt, PromptTurn
 from engine.api.settings import LoadSettings, PolicySettings, TierSettings
 from engine.cache.manager import CacheManager
 from engine.devices import spare_ram_bytes
@@ -48,7 +48,7 @@ class Bench:
     def __init__(self, context: NativeContext, tokens: tuple[int, ...], folder: Path) -> None:
         self._context = context
         self._tokens = tokens
-        self._prompt = Prompt(tokens, (Turn(0, len(tokens), "user", 0),))
+        self._prompt = Prompt(tokens, (PromptTurn(0, len(tokens), "user", 0),))
         self._folder = folder
         self.tiers = self.tiers_of_a_new_engine()
         self.manager, self.active = self._desk(self.tiers)

@@ -11,7 +11,7 @@ from engine.api.settings import LoadSettings, RopeScaling
 from engine.models.gguf import ModelInfo, read_model_info
 from engine.native.plan_warnings import is_beyond_trained
 from engine.plan import fitting
-from engine.plan.full_cache import Way, loads_to_plan
+from engine.plan.full_cache import FullCacheOption, loads_to_plan
 from tests.engine.plan.test_full_cache import FACTS
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.tiny import TinySpec
@@ -61,9 +61,9 @@ def test_all_users_agree(extra: tuple, fields: dict, expected: int, new_context:
     facts = replace(FACTS, n_ctx=256, n_ctx_train=N_TRAINED, rope_stretch=info.rope.stretch(settings))
     if expected > facts.n_ctx:
         larger = [replace(facts, n_ctx=n_ctx) for n_ctx in (256, expected - 256)]
-        found = [loads_to_plan(one)[Way.LARGER].n_ctx for one in larger]
+        found = [loads_to_plan(one)[FullCacheOption.LARGER].n_ctx for one in larger]
         assert found == [min(512, expected), min(2 * (expected - 256), expected)]
-    assert Way.LARGER not in loads_to_plan(replace(facts, n_ctx=expected)), "as long as it can be"
+    assert FullCacheOption.LARGER not in loads_to_plan(replace(facts, n_ctx=expected)), "as long as it can be"
 
 
 def test_a_table_of_positions_is_not_stretched(new_context: ContextMaker, tmp_path: Path) -> None:

@@ -25,11 +25,11 @@ from engine.models.hub.patience import Patience, watch_over
 from engine.models.hub.reach import endpoint_of, host_of
 from engine.models.hub.remote import (
     MAX_FILE_BYTES,
-    Found,
     Reference,
     RemoteFile,
     RemoteModel,
     Repo,
+    SearchResult,
     group_models,
     is_repo,
 )
@@ -61,7 +61,7 @@ class Hub:
         """How sentences name it."""
         return host_of(self.endpoint)
 
-    def search(self, text: str) -> tuple[Found, ...]:
+    def search(self, text: str) -> tuple[SearchResult, ...]:
         """Repositories with GGUF files, the most downloaded first."""
         try:
             return self._search(text)
@@ -72,7 +72,7 @@ class Hub:
             message = say("{0} can't be searched: paste the name of a model there, owner/name.", self.host)
             raise EngineError(ErrorCode.HUB_FAILED, message, error.detail) from error
 
-    def _search(self, text: str) -> tuple[Found, ...]:
+    def _search(self, text: str) -> tuple[SearchResult, ...]:
         query = {"search": text, "filter": "gguf", "sort": "downloads", "direction": "-1", "limit": str(MAX_FOUND)}
         with hub_errors(text, self.host), Patience().asking():
             _require_online()
@@ -193,10 +193,12 @@ def _is_named(model: RemoteModel, reference: Reference) -> bool:
     return reference.quantization is None or reference.quantization.upper() in (model.quantization, "LATEST")
 
 
-def _found(answer: dict[str, Any]) -> Found:
+def _found(answer: dict[str, Any]) -> SearchResult:
     counts = [answer.get(name) for name in ("downloads", "likes")]
     n_downloads, n_likes = (count if isinstance(count, int) and 0 <= count <= MAX_COUNT else 0 for count in counts)
-    return Found(str(answer["id"]), n_downloads, n_likes, _licence(answer.get("tags")), bool(answer.get("gated")))
+    return SearchResult(
+        str(answer["id"]), n_downloads, n_likes, _licence(answer.get("tags")), bool(answer.get("gated"))
+    )
 
 
 def _shown(text: Any) -> str:

@@ -6,7 +6,6 @@ import collections
 import contextlib
 import dataclasses
 import json
-import os
 import re
 import threading
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import EngineError, ErrorCode, mistakes_as_errors
 from engine.disk.foreign_json import read_json
+from engine.disk.whole_file import write_whole
 from engine.models.hub.remote import MAX_FILE_BYTES, RemoteFile, RemoteModel
 from engine.models.hub.transfer import Progress, Transfer, TransferStopped, delete_parts, n_bytes_there
 
@@ -66,7 +66,7 @@ class Download:
 
 
 class DownloadQueue:
-    """Brings models into ``folder``; ``file`` remembers the queue, and may be that of other windows too.
+    """Brings models into ``folder``; ``file`` remembers the queue.
 
     ``on_change`` is called with all downloads in order, on whichever thread changed something, at most ten times a
     second for progress. The queue's thread lives while something waits or runs. Methods may be called from any thread.
@@ -86,14 +86,12 @@ class DownloadQueue:
         self._clock = clock
         self._lock = threading.RLock()
         self._downloads: dict[str, Download] = {}
-        self._kept: set[str] = set()
         self._transfer: Transfer | None = None
         self._running: str | None = None
         self._thread: threading.Thread | None = None
         self._is_closing = False
         for download in _read_queue(file, folder):
             self._downloads[download.key] = download
-            self._kept.add(download.key)
 
     @property
     def downloads(self) -> tuple[Download, ...]:
@@ -256,18 +254,9 @@ class DownloadQueue:
         with self._lock:
             downloads, is_closing = self.downloads, self._is_closing
             if is_kept:
-                self._keep(downloads)
+                _write_queue(self._file, downloads)
         if not is_closing:
             self._on_change(downloads)
-
-    def _keep(self, downloads: tuple[Download, ...]) -> None:
-        """Write the queue down, and leave alone what another window has in it."""
-        theirs = {one.key for one in downloads if _is_elsewhere(one)}
-        ours = {one.key: one for one in downloads if one.key not in theirs}
-        known = (self._kept - theirs) | ours.keys()
-        self._kept = set(ours)
-        others = [one for one in _read_queue(self._file, self._folder) if one.key not in known]
-        _write_queue(self._file, [*others, *ours.values()])
 
 
 class _SpeedMeter:
@@ -307,14 +296,10 @@ class _SpeedMeter:
         return (last - first) / (ended - began) if ended > began and last > first else None
 
 
-def _is_elsewhere(download: Download) -> bool:
-    return download.problem is not None and download.problem.code is ErrorCode.DOWNLOAD_ELSEWHERE
-
-
 # --- the file ---
 
 
-def _write_queue(file: Path, downloads: list[Download]) -> None:
+def _write_queue(file: Path, downloads: tuple[Download, ...]) -> None:
     content = [
         {
             "repo": one.model.repo,
@@ -328,9 +313,7 @@ def _write_queue(file: Path, downloads: list[Download]) -> None:
     # A queue that can't be kept is one that a restart forgets; the parts stay, and adding a model again finds them.
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.{os.getpid()}.new")
-        part.write_text(json.dumps(content), encoding="utf-8")
-        part.replace(file)
+        write_whole(file, [json.dumps(content).encode()])
 
 
 def _read_queue(file: Path, folder: Path) -> list[Download]:

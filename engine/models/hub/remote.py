@@ -89,7 +89,7 @@ class Repo:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """One answer of a search."""
 
     repo: str

@@ -6,15 +6,12 @@ weights are read works on it: reading what it is, and planning what it would tak
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import sys
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from engine.disk.errors import disk_error
-from engine.disk.file_lock import file_lock
 from engine.models.header import damaged, read_header_from
 from engine.models.hub.patience import Patience
 from engine.models.hub.remote import RemoteFile, RemoteModel, commit_version, local_parts
@@ -31,27 +28,18 @@ _SPARSE_WINDOWS = 0x000900C4
 
 
 class HeaderFolder:
-    """Keeps headers in a part of ``folder`` that no other process uses, until it is closed.
+    """Keeps headers in ``folder``, which no other process uses, until it is closed.
 
-    What processes that have ended without closing theirs left in it is deleted when the next one is opened.
+    What a process that was killed has left there is deleted.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / uuid.uuid4().hex
-        self._held = contextlib.ExitStack()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._held.enter_context(file_lock(_lock_path(self._folder)))
-            for entry in sorted(folder.iterdir()):
-                if entry.is_dir():
-                    _delete_unused(entry)
-        except OSError as error:
-            raise disk_error(error, str(folder)) from error
+        self._folder = folder
+        self.close()
 
     def close(self) -> None:
-        """Forget all headers; it can't be used after this."""
+        """Forget all headers."""
         shutil.rmtree(self._folder, ignore_errors=True)
-        self._held.close()
 
     def fetch(self, hub: Hub, model: RemoteModel) -> Path:
         """The model's header file, or the first of those of its shards; only what is not there yet is read.
@@ -127,16 +115,6 @@ class _RemotePrefix:
         except OSError as error:
             raise disk_error(error, self._file.path) from error
         self._n_fetched += len(piece)
-
-
-def _lock_path(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".lock")
-
-
-def _delete_unused(folder: Path) -> None:
-    with contextlib.suppress(OSError), file_lock(_lock_path(folder)) as is_unused:
-        if is_unused:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _make_sparse(file: BinaryIO) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import Bytes, say
 from engine.disk.errors import disk_error
-from engine.disk.file_lock import file_lock
 from engine.models.hub.hub_busy import HubBusyError
 from engine.models.hub.part_file import CHUNK_BYTES, PartFile, Stretch, delete_part
 from engine.models.hub.remote import RemoteFile, RemoteModel, file_version, local_parts
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 PART = ".part"
 """What an unfinished file's name ends in; the library does not take it for a model."""
-LOCK = ".lock"
-"""What the name of the file ends in by which another window sees that a model is being downloaded."""
 SPARE_BYTES = 256 << 20
 """What a download leaves free on the disk."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0)
@@ -78,27 +75,14 @@ class Transfer:
         """Fetch what is missing; the path of the (first) file.
 
         Raises TransferStopped, and EngineError: what `Hub.open_bytes` raises, DISK_FULL before the first byte,
-        DISK_FAILED, DOWNLOAD_DAMAGED, and DOWNLOAD_ELSEWHERE while another transfer brings the same model.
+        DISK_FAILED and DOWNLOAD_DAMAGED.
         """
         targets = target_paths(self._folder, self._model)
-        lock = _lock_path(targets)
-        with contextlib.ExitStack() as held:
-            try:
-                lock.parent.mkdir(parents=True, exist_ok=True)
-                is_ours = held.enter_context(file_lock(lock))
-            except OSError as error:
-                raise disk_error(error, str(self._folder)) from error
-            if not is_ours:
-                raise EngineError(
-                    ErrorCode.DOWNLOAD_ELSEWHERE,
-                    say(
-                        "Another Kvasir window is downloading “{0}”: let it finish there, or try again here once that "
-                        "window is closed.",
-                        self._model.name,
-                    ),
-                    str(lock),
-                )
-            self._bring(targets)
+        try:
+            targets[0].parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise disk_error(error, str(self._folder)) from error
+        self._bring(targets)
         return targets[0]
 
     def _bring(self, targets: tuple[Path, ...]) -> None:
@@ -328,16 +312,10 @@ def n_bytes_there(folder: Path, model: RemoteModel) -> int:
 
 
 def delete_parts(folder: Path, model: RemoteModel) -> None:
-    """Delete what an unfinished download left; finished files stay, and so does what another window is writing."""
-    targets = target_paths(folder, model)
-    with contextlib.suppress(OSError), file_lock(_lock_path(targets)) as is_ours:
-        for file, target in zip(model.files, targets, strict=True) if is_ours else ():
-            with contextlib.suppress(OSError):
-                delete_part(_part_path(model, file, target))
-
-
-def _lock_path(targets: tuple[Path, ...]) -> Path:
-    return targets[0].with_name(targets[0].name + LOCK)
+    """Delete what an unfinished download left; finished files stay."""
+    for file, target in zip(model.files, target_paths(folder, model), strict=True):
+        with contextlib.suppress(OSError):
+            delete_part(_part_path(model, file, target))
 
 
 def _part_path(model: RemoteModel, file: RemoteFile, target: Path) -> Path:

@@ -13,7 +13,7 @@ from engine.api.errors import ErrorCode
 from engine.api.messages import CacheChanged, Failed, FinishReason, Generate, LoadModel, ModelLoaded
 from engine.api.sentences import say
 from engine.api.settings import LoadSettings, Policy, PolicySettings
-from engine.plan.full_cache import Way
+from engine.plan.full_cache import FullCacheOption
 from tests.app.fake_engine import model_facts, usage
 from tests.app.window.settings_hand import dialog, loads
 
@@ -44,7 +44,7 @@ def fill(desk, request: Generate) -> None:
     desk.engine.finish(request, text="I was cut", reason=FinishReason.CACHE_FULL)
 
 
-def way(desk, which: Way) -> QPushButton:
+def way(desk, which: FullCacheOption) -> QPushButton:
     return dialog(desk).findChild(QPushButton, f"way_{which}")
 
 
@@ -59,7 +59,7 @@ def test_a_chat_with_a_policy_of_its_own_goes_on_with_another_and_the_model_keep
     own_policy(desk, replace(STOP, n_sink=9))
     fill(desk, ask(desk, qtbot, "Hello"))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
-    way(desk, Way.SLIDE).click()
+    way(desk, FullCacheOption.SLIDE).click()
     qtbot.waitUntil(lambda: desk.engine.request.continue_last)
     assert desk.engine.request.policy == PolicySettings(policy=Policy.SINKS, n_sink=9)
     assert desk.program.chat.settings.policy == desk.engine.request.policy
@@ -95,8 +95,8 @@ def test_what_was_chosen_for_one_chat_does_nothing_in_another(stopping_desk, qtb
     request = ask(desk, qtbot, "A long message")
     desk.engine.post(Failed(request.request_id, ErrorCode.PROMPT_TOO_LONG, say("Too long by 7 tokens.")))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
-    qtbot.waitUntil(lambda: way(desk, Way.LARGER).isEnabled())
-    way(desk, Way.LARGER).click()
+    qtbot.waitUntil(lambda: way(desk, FullCacheOption.LARGER).isEnabled())
+    way(desk, FullCacheOption.LARGER).click()
     qtbot.waitUntil(lambda: len(loads(desk)) == 2)
     desk.program.actions["new_chat"].trigger()
     desk.type("not to be sent yet")
@@ -114,8 +114,8 @@ def test_what_a_way_is_priced_with_is_what_is_loaded(start_desk, planners, qtbot
     desk = start_desk(preferences=preferences, answers_by_hand=True)
     fill(desk, ask(desk, qtbot, "Hello"))
     qtbot.waitUntil(lambda: dialog(desk) is not None)
-    qtbot.waitUntil(lambda: "MiB" in way(desk, Way.LARGER).accessibleName())
+    qtbot.waitUntil(lambda: "MiB" in way(desk, FullCacheOption.LARGER).accessibleName())
     larger = next(one.settings for one in planners[0].asked if one.settings.n_ctx == 8192)
-    way(desk, Way.LARGER).click()
+    way(desk, FullCacheOption.LARGER).click()
     qtbot.waitUntil(lambda: len(loads(desk)) == 2)
     assert loads(desk)[-1] == larger == replace(asked, n_ctx=8192)

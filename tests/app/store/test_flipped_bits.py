@@ -106,6 +106,24 @@ def test_in_the_window_a_chat_with_a_flipped_bit_is_opened_and_goes_on(start_des
     assert desk.notices() == []
 
 
+@pytest.mark.parametrize(
+    ("word", "bit"), [(b"preset (name TEXT", 0), (b"TEXT NOT NULL) STRICT", 7), (b"reason TEXT", 7)]
+)
+def test_a_flipped_bit_in_the_description_of_the_tables_loses_no_word(tmp_path, capsys, word, bit):
+    path = tmp_path / "chats.db"
+    filled(path)
+    flip(path, word, bit)
+    window = Window(path)
+    window.use()
+    assert window.problems == [StoreProblemKind.DAMAGED]
+    kept = texts(path)
+    assert kept["a"] == ["Tell me of wombats", "They dig long burrows"]
+    assert kept["z"][-1] == "said after the damage"
+    assert export_folder(tmp_path, tmp_path / "out.json") == 0
+    assert {one.chat.id for one in read_chats(tmp_path / "out.json").chats} == {"a", "full", "z", "new"}
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("word", [b"Of wombats", b"plain"])
 def test_a_flipped_bit_in_a_title_or_an_attachment_loses_nothing_else(start_desk, tmp_path, word):
     path = tmp_path / "chats.db"

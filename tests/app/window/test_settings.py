@@ -155,9 +155,13 @@ def test_a_second_apply_is_not_undone_by_the_end_of_the_first(slow_desk, qtbot):
     change(desk, n_ctx=2048)
     apply_load(desk, qtbot)
     first = desk.engine.last(LoadModel).request_id
+    ended = []
+    desk.program.loader.ended.connect(ended.append)
     change(desk, n_ctx=1024)
     apply_load(desk, qtbot)
     desk.engine.post(LoadCancelled(first))
+    qtbot.waitUntil(lambda: len(ended) == 1)
+    assert desk.program.settings_panel.setup.load.n_ctx == 1024, "what is being loaded"
     finish_load(desk)
     qtbot.waitUntil(lambda: desk.program.session.status.can_answer)
     assert [one.n_ctx for one in loads(desk)] == [4096, 2048, 1024]
@@ -214,6 +218,7 @@ def test_a_change_that_is_not_loaded_all_the_same_changes_nothing(desk, qtbot, m
     qtbot.waitUntil(lambda: fit_box() is not None)
     fit_box().reject()
     assert len(loads(desk)) == 1
+    assert desk.program.settings_panel.setup.load.n_ctx == 16_384, "what was typed stays typed"
     assert desk.program.session.status.can_answer
     assert desk.program.settings_panel.applied == Setup()
     assert desk.program.store.current.setups == {}

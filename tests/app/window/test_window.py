@@ -177,24 +177,20 @@ def test_a_mistake_of_the_window_is_told_and_logged(start_desk, qtbot):
 def test_played_from_the_command_line(start_desk, qtbot, tmp_path):
     picture = tmp_path / "picture.png"
     desk = start_desk(texts=("One", "Two"), screenshot=picture)
-    ended = []
-    desk.program.unattended.ended.connect(lambda code, sentence: ended.append((code, sentence)))
-    qtbot.waitUntil(lambda: ended != [], timeout=5000)
-    assert ended == [(0, "")]
+    qtbot.waitUntil(lambda: not desk.program.window.isVisible(), timeout=5000)
+    assert desk.program.exit_code == 0
     assert [text for role, text in desk.say() if role == "user"] == ["One", "Two"]
     image = QImage(str(picture))
     assert image.width() >= 1000
 
 
-def test_a_picture_is_not_waited_for_where_the_load_ends_the_engine(start_desk, qtbot, tmp_path):
+def test_a_picture_is_not_waited_for_where_the_load_ends_the_engine(start_desk, qtbot, tmp_path, capsys):
     desk = start_desk(screenshot=tmp_path / "picture.png", loads_by_hand=True, is_loaded=False)
-    ended = []
-    desk.program.unattended.ended.connect(lambda code, sentence: ended.append((code, sentence)))
     qtbot.waitUntil(lambda: any(isinstance(one, LoadModel) for one in desk.engine.sent))
     desk.engine.die(desk.engine.last(LoadModel).request_id)
-    qtbot.waitUntil(lambda: ended != [])
-    assert ended[0][0] == 1
-    assert "crashed" in ended[0][1]
+    qtbot.waitUntil(lambda: not desk.program.window.isVisible())
+    assert desk.program.exit_code == 1
+    assert "crashed" in capsys.readouterr().err
 
 
 def test_a_panel_that_is_taken_out_leaves_its_place_and_goes_back(start_desk):

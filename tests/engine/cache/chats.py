@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.api.chat import Prompt, Role, Turn
+from engine.api.chat import Prompt, PromptTurn, Role
 from engine.api.settings import PolicySettings
 from engine.cache.manager import AppendResult, CacheManager, Feed
 
@@ -32,15 +32,15 @@ class Chat:
 
     def prompt(self, *, continue_last: bool = False) -> Prompt:
         tokens: list[int] = []
-        turns: list[Turn] = []
+        turns: list[PromptTurn] = []
         for index, (role, words) in enumerate(self.messages):
             start = len(tokens)
             tokens += [OPEN, ROLE_TOKENS[role], *words]
             if not (continue_last and index == len(self.messages) - 1):
                 tokens.append(CLOSE)
-            turns.append(Turn(start, len(tokens), role, index))
+            turns.append(PromptTurn(start, len(tokens), role, index))
         if not continue_last:
-            turns.append(Turn(len(tokens), len(tokens) + 2, "assistant", None))
+            turns.append(PromptTurn(len(tokens), len(tokens) + 2, "assistant", None))
             tokens += [OPEN, ROLE_TOKENS["assistant"]]
         return Prompt(tuple(tokens), tuple(turns))
 

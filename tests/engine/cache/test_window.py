@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import assume, given
 
-from engine.api.chat import Role, Turn
+from engine.api.chat import PromptTurn, Role
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.settings import Align, Policy, PolicySettings
 from engine.cache import window
@@ -21,9 +21,9 @@ STATE = MemoryTraits(MemoryKind.RECURRENT, 512, 0, can_shift=False, n_positions=
 SYSTEM = long_chat(1, system=20).prompt().turns
 
 
-def turns_of(lengths: list[int]) -> tuple[Turn, ...]:
+def turns_of(lengths: list[int]) -> tuple[PromptTurn, ...]:
     borders = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
-    return tuple(Turn(start, end, "user", index) for index, (start, end) in enumerate(pairwise(borders)))
+    return tuple(PromptTurn(start, end, "user", index) for index, (start, end) in enumerate(pairwise(borders)))
 
 
 def test_the_default_is_four_sinks_and_all_the_room():
@@ -72,7 +72,7 @@ def test_what_can_not_work_is_refused_with_a_way_out(settings: PolicySettings, t
 
 
 def test_a_system_prompt_without_room_beside_it_is_refused():
-    turns = (Turn(0, 511, "system", 0), Turn(511, 520, "user", 1))
+    turns = (PromptTurn(0, 511, "system", 0), PromptTurn(511, 520, "user", 1))
     with pytest.raises(EngineError, match="system prompt takes 511") as refused:
         window.limits(PolicySettings(), ATTENTION, turns)
     assert refused.value.code is ErrorCode.PROMPT_TOO_LONG
@@ -80,7 +80,7 @@ def test_a_system_prompt_without_room_beside_it_is_refused():
 
 
 def test_a_message_that_is_too_long_is_refused_by_how_much():
-    turns = (Turn(0, 600, "user", 0), Turn(600, 603, "assistant", None))
+    turns = (PromptTurn(0, 600, "user", 0), PromptTurn(600, 603, "assistant", None))
     with pytest.raises(EngineError, match="too long by 91 tokens") as refused:
         window.check_room(603, window.limits(PolicySettings(), ATTENTION, turns), turns)
     assert refused.value.code is ErrorCode.PROMPT_TOO_LONG
@@ -100,9 +100,9 @@ def test_a_message_that_is_too_long_is_refused_by_how_much():
 def test_what_is_too_long_names_what_would_help(settings: PolicySettings, words: str, starts: tuple[int, ...]):
     roles: tuple[Role, ...] = ("system", "assistant", "user") if len(starts) > 1 else ("user",)
     messages = [
-        Turn(a, b, role, n) for n, (a, b, role) in enumerate(zip(starts, (*starts[1:], 600), roles, strict=True))
+        PromptTurn(a, b, role, n) for n, (a, b, role) in enumerate(zip(starts, (*starts[1:], 600), roles, strict=True))
     ]
-    turns = (*messages, Turn(600, 603, "assistant", None))
+    turns = (*messages, PromptTurn(600, 603, "assistant", None))
     with pytest.raises(EngineError, match=words):
         window.check_room(603, window.limits(settings, ATTENTION, turns), turns)
 

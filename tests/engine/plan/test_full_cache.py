@@ -10,7 +10,7 @@ from engine.api.messages import CacheUsage, DeviceMemory, ModelFacts
 from engine.api.plan import DevicePlan, MemoryPlan
 from engine.api.sentences import say
 from engine.api.settings import CacheType, LoadSettings, Policy
-from engine.plan.full_cache import Obstacle, Way, WayOn, loads_to_plan, ways_on
+from engine.plan.full_cache import FullCacheOption, Obstacle, PricedOption, loads_to_plan, priced_options
 
 MIB = 2**20
 FACTS = ModelFacts(
@@ -29,18 +29,24 @@ def plan(total_mib: int, free_mib: int, n_ctx: int = 4096) -> MemoryPlan:
     return MemoryPlan(n_ctx, 0, 0, 0, True, True, (device,), ())
 
 
-def by_way(facts: ModelFacts = FACTS, plans: dict | None = None, read_tps: float | None = 100.0) -> dict[Way, WayOn]:
-    return {one.way: one for one in ways_on(facts, USAGE, read_tps, plans or {})}
+def by_option(
+    facts: ModelFacts = FACTS, plans: dict | None = None, read_tps: float | None = 100.0
+) -> dict[FullCacheOption, PricedOption]:
+    return {one.option: one for one in priced_options(facts, USAGE, read_tps, plans or {})}
 
 
 def test_policies_cost_no_memory_and_only_recompute_costs_time() -> None:
-    ways = by_way()
-    assert ways[Way.SLIDE] == WayOn(Way.SLIDE, policy=Policy.SINKS, extra_bytes=0, seconds=0.0)
-    assert ways[Way.RECOMPUTE] == WayOn(Way.RECOMPUTE, policy=Policy.RECOMPUTE, extra_bytes=0, seconds=10.24)
+    options = by_option()
+    assert options[FullCacheOption.SLIDE] == PricedOption(
+        FullCacheOption.SLIDE, policy=Policy.SINKS, extra_bytes=0, seconds=0.0
+    )
+    assert options[FullCacheOption.RECOMPUTE] == PricedOption(
+        FullCacheOption.RECOMPUTE, policy=Policy.RECOMPUTE, extra_bytes=0, seconds=10.24
+    )
 
 
 def test_a_larger_context_costs_its_plan_and_reading_the_chat_again() -> None:
-    larger = by_way(plans={Way.LARGER: plan(201, 500)})[Way.LARGER]
+    larger = by_option(plans={FullCacheOption.LARGER: plan(201, 500)})[FullCacheOption.LARGER]
     assert larger.extra_bytes == 45 * MIB
     assert larger.seconds == pytest.approx(0.5 + 20.48)
     assert larger.obstacle is None
@@ -48,51 +54,51 @@ def test_a_larger_context_costs_its_plan_and_reading_the_chat_again() -> None:
 
 
 def test_what_does_not_fit_is_closed_and_still_priced() -> None:
-    larger = by_way(plans={Way.LARGER: plan(201, 200)})[Way.LARGER]
+    larger = by_option(plans={FullCacheOption.LARGER: plan(201, 200)})[FullCacheOption.LARGER]
     assert (larger.obstacle, larger.extra_bytes) == (Obstacle.DOES_NOT_FIT, 45 * MIB)
 
 
 def test_a_refused_load_says_why() -> None:
     why = say("Its blocks don't divide the heads.")
-    smaller = by_way(plans={Way.SMALLER_TYPE: why})[Way.SMALLER_TYPE]
+    smaller = by_option(plans={FullCacheOption.SMALLER_TYPE: why})[FullCacheOption.SMALLER_TYPE]
     assert (smaller.obstacle, smaller.refusal) == (Obstacle.REFUSED, why)
 
 
 def test_before_anything_was_measured_no_seconds_are_promised() -> None:
-    ways = by_way(plans={Way.LARGER: plan(201, 500)}, read_tps=None)
-    assert ways[Way.LARGER].seconds is None
-    assert ways[Way.RECOMPUTE].seconds is None
+    options = by_option(plans={FullCacheOption.LARGER: plan(201, 500)}, read_tps=None)
+    assert options[FullCacheOption.LARGER].seconds is None
+    assert options[FullCacheOption.RECOMPUTE].seconds is None
 
 
 def test_a_recurrent_model_cannot_slide() -> None:
-    ways = by_way(replace(FACTS, policies=("recompute", "stop")))
-    assert ways[Way.SLIDE].obstacle is Obstacle.MEMORY_KIND
-    assert ways[Way.RECOMPUTE].obstacle is None
+    options = by_option(replace(FACTS, policies=("recompute", "stop")))
+    assert options[FullCacheOption.SLIDE].obstacle is Obstacle.MEMORY_KIND
+    assert options[FullCacheOption.RECOMPUTE].obstacle is None
 
 
 def test_the_trained_length_is_the_end_unless_positions_are_stretched() -> None:
     facts = replace(FACTS, n_ctx=8192)
     assert loads_to_plan(facts) == {}
-    assert by_way(facts)[Way.LARGER].obstacle is Obstacle.TRAINED_LENGTH
+    assert by_option(facts)[FullCacheOption.LARGER].obstacle is Obstacle.TRAINED_LENGTH
     stretched = replace(facts, settings=LoadSettings(n_ctx=8192, rope_freq_scale=0.5), rope_stretch=2.0)
-    assert loads_to_plan(stretched)[Way.LARGER].n_ctx == 16384
+    assert loads_to_plan(stretched)[FullCacheOption.LARGER].n_ctx == 16384
 
 
 def test_no_way_leads_beyond_the_trained_length() -> None:
     facts = replace(FACTS, n_ctx=5120, settings=LoadSettings(n_ctx=5120))
     assert {load.n_ctx for load in loads_to_plan(facts).values()} == {8192}
-    assert loads_to_plan(replace(facts, n_ctx_train=0))[Way.LARGER].n_ctx == 10240, "nobody knows"
+    assert loads_to_plan(replace(facts, n_ctx_train=0))[FullCacheOption.LARGER].n_ctx == 10240, "nobody knows"
 
 
 def test_without_k_and_v_no_type_makes_anything_smaller() -> None:
     facts = replace(FACTS, kv_bytes_per_token=0.0)
-    assert Way.SMALLER_TYPE not in loads_to_plan(facts)
-    assert by_way(facts)[Way.SMALLER_TYPE].obstacle is Obstacle.NO_KV
+    assert FullCacheOption.SMALLER_TYPE not in loads_to_plan(facts)
+    assert by_option(facts)[FullCacheOption.SMALLER_TYPE].obstacle is Obstacle.NO_KV
 
 
 def test_the_next_smaller_type_is_that_of_the_larger_of_both() -> None:
     settings = LoadSettings(n_ctx=2048, type_k=CacheType.Q8_0, type_v=CacheType.F16)
-    load = loads_to_plan(replace(FACTS, settings=settings))[Way.SMALLER_TYPE]
+    load = loads_to_plan(replace(FACTS, settings=settings))[FullCacheOption.SMALLER_TYPE]
     assert (load.type_k, load.type_v) == (CacheType.Q8_0, CacheType.Q8_0)
 
 
@@ -101,7 +107,7 @@ def test_the_next_smaller_type_is_that_of_the_larger_of_both() -> None:
 )
 def test_the_next_smaller_type_gives_twice_the_room(now: CacheType, then: CacheType | None) -> None:
     facts = replace(FACTS, settings=LoadSettings(n_ctx=2048, type_k=now, type_v=now))
-    load = loads_to_plan(facts).get(Way.SMALLER_TYPE)
+    load = loads_to_plan(facts).get(FullCacheOption.SMALLER_TYPE)
     assert (load and load.type_k) == then
     if then is None:
-        assert by_way(facts)[Way.SMALLER_TYPE].obstacle is Obstacle.NO_SMALLER_TYPE
+        assert by_option(facts)[FullCacheOption.SMALLER_TYPE].obstacle is Obstacle.NO_SMALLER_TYPE

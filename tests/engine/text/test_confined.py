@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api.chat import Message, NoticeCode
+from engine.api.chat import Message, PromptNoticeCode
 from engine.api.errors import EngineError, ErrorCode
 from engine.text.confined import ConfinedTemplate, TemplateProcess
 from engine.text.look import Interrupted, looking
@@ -67,7 +67,7 @@ def test_a_template_writes_elsewhere_what_it_writes_here(name: str, process: Tem
 @pytest.mark.parametrize("source", [FOLDED, ENDLESS], ids=["read", "run"])
 def test_an_endless_template_is_replaced_and_told(source: str, process: TemplateProcess) -> None:
     template = load_template(VOCABULARY, source, partial(ConfinedTemplate, process=process))
-    assert [notice.code for notice in template.notices] == [NoticeCode.TEMPLATE_UNUSABLE]
+    assert [notice.code for notice in template.notices] == [PromptNoticeCode.TEMPLATE_UNUSABLE]
     assert "does not come to an end" in template.notices[0].message
     assert "hello" in template.lay_out(CHAT)[0].text
 
@@ -106,7 +106,7 @@ def test_a_greedy_template_meets_its_ceiling(source: str, process: TemplateProce
 def test_one_that_takes_no_chat_is_replaced_and_told(source: str, process: TemplateProcess) -> None:
     for open_template in (ChatTemplate, partial(ConfinedTemplate, process=process)):
         template = load_template(VOCABULARY, source, open_template)
-        assert [notice.code for notice in template.notices] == [NoticeCode.TEMPLATE_UNUSABLE]
+        assert [notice.code for notice in template.notices] == [PromptNoticeCode.TEMPLATE_UNUSABLE]
         assert "hello" in template.lay_out(CHAT)[0].text
 
 

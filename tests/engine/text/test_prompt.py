@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.chat import Message, NoticeCode, Prompt
+from engine.api.chat import Message, Prompt, PromptNoticeCode
 from engine.api.errors import EngineError, ErrorCode
 from engine.text.prompt import build_prompt
 from engine.text.template import ChatTemplate, load_template
@@ -22,7 +22,7 @@ CHAT = (
 )
 
 
-def codes(prompt: Prompt) -> list[NoticeCode]:
+def codes(prompt: Prompt) -> list[PromptNoticeCode]:
     return [notice.code for notice in prompt.notices]
 
 
@@ -129,7 +129,7 @@ def test_turns_are_found_in_a_long_chat_with_few_renderings() -> None:
 def test_a_refused_or_dropped_system_prompt_begins_the_first_user_turn(name: str) -> None:
     chat = model(name)
     prompt = build(chat, SYSTEM, Message("user", "hello"))
-    assert codes(prompt) == [NoticeCode.SYSTEM_MOVED]
+    assert codes(prompt) == [PromptNoticeCode.SYSTEM_MOVED]
     assert "Be brief.\n\nhello" in chat.vocabulary.text_of(prompt.tokens)
 
 
@@ -142,7 +142,7 @@ def test_a_system_prompt_that_the_template_takes_is_left_where_it_is(name: str) 
 def test_messages_of_one_side_are_joined_where_roles_must_alternate(name: str) -> None:
     chat = model(name)
     prompt = build(chat, Message("user", "one"), Message("user", "two"), Message("assistant", "three"))
-    assert codes(prompt) == [NoticeCode.TURNS_MERGED]
+    assert codes(prompt) == [PromptNoticeCode.TURNS_MERGED]
     assert "one\n\ntwo" in chat.vocabulary.text_of(prompt.tokens)
     assert [turn.message_index for turn in prompt.turns] == [0, 2, None]
 
@@ -234,7 +234,7 @@ def test_a_built_in_form_is_chosen_by_the_vocabulary_and_said(
     vocabulary = FakeVocabulary(control)
     template = load_template(vocabulary, source)
     prompt = build_prompt(vocabulary, template, CHAT)
-    expected = NoticeCode.TEMPLATE_UNUSABLE if source == "{% if %}" else NoticeCode.TEMPLATE_MISSING
+    expected = PromptNoticeCode.TEMPLATE_UNUSABLE if source == "{% if %}" else PromptNoticeCode.TEMPLATE_MISSING
     assert codes(prompt) == [expected]
     assert form in prompt.notices[0].message
     assert [turn.message_index for turn in prompt.turns] == [0, 1, 2, 3, 4, 5, None]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api.chat import Message, NoticeCode
+from engine.api.chat import Message, PromptNoticeCode
 from engine.text.prompt import build_prompt
 from engine.text.template import ChatTemplate, load_template
 from tests.engine.text.fake_vocabulary import FakeVocabulary
@@ -45,7 +45,7 @@ def control_of(chat: Model, *messages: Message) -> list[str]:
 
 def is_escaped(chat: Model, *messages: Message) -> bool:
     notices = build_prompt(chat.vocabulary, chat.template, messages).notices
-    return NoticeCode.TEXT_ESCAPED in [notice.code for notice in notices]
+    return PromptNoticeCode.TEXT_ESCAPED in [notice.code for notice in notices]
 
 
 def chat_with(system: str, question: str, answer: str, further: str) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.api.chat import Notice, Prompt
+from engine.api.chat import Prompt, PromptNotice
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.facts import SpanState
 from engine.api.messages import CacheChanged, ChatRestored, Event, Message, PrefillProgress, RestoreChat
@@ -39,7 +39,7 @@ class Loaded:
     def prompt(self, messages: tuple[Message, ...], *, continue_last: bool = False, look=None):
         return self.chats[messages[0].text].prompt(continue_last=continue_last)
 
-    def untold(self, prompt: Prompt) -> tuple[Notice, ...]:
+    def untold(self, prompt: Prompt) -> tuple[PromptNotice, ...]:
         return ()
 
     def usage(self, chat_id: str, n_reused: int, rate: float | None = None):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.cache.way_pricer import WayPricer
+from app.cache.option_pricer import OptionPricer
 from app.link.plan_service import PlanService
 from engine.api.messages import PlanMemory
 from engine.api.settings import LoadSettings
-from engine.plan.full_cache import Way, loads_to_plan
+from engine.plan.full_cache import FullCacheOption, loads_to_plan
 from tests.app.fake_engine import model_facts
 from tests.app.fake_planner import FakePlanner
 
@@ -18,7 +18,7 @@ FACTS = replace(model_facts(), n_ctx_train=32_768)
 def test_every_way_has_its_price_whatever_others_ask_meanwhile(qapp, qtbot):
     planner = FakePlanner(answers_by_hand=True)
     plans = PlanService(planner)
-    pricer = WayPricer(plans)
+    pricer = OptionPricer(plans)
     known = []
     pricer.priced.connect(known.append)
     pricer.price(FACTS)
@@ -28,12 +28,12 @@ def test_every_way_has_its_price_whatever_others_ask_meanwhile(qapp, qtbot):
     loads = loads_to_plan(FACTS)
     qtbot.waitUntil(lambda: len(known) == len(loads))
     assert [set(plans) for plans in known] == [set(list(loads)[: i + 1]) for i in range(len(loads))]
-    assert known[-1][Way.LARGER].n_ctx == loads[Way.LARGER].n_ctx
+    assert known[-1][FullCacheOption.LARGER].n_ctx == loads[FullCacheOption.LARGER].n_ctx
 
 
 def test_prices_of_another_model_are_forgotten(qapp, qtbot):
     planner = FakePlanner(answers_by_hand=True)
-    pricer = WayPricer(PlanService(planner))
+    pricer = OptionPricer(PlanService(planner))
     known = []
     pricer.priced.connect(known.append)
     pricer.price(FACTS)
