@@ -83,10 +83,7 @@ def test_an_engine_killed_in_mid_answer_costs_no_word(program, qtbot):
     wait_for(qtbot, program, EngineState.ANSWERING)
     qtbot.waitUntil(lambda: len(program.transcript.turns[-1].text) > 10, timeout=30_000)
     program.composer.set_text("What is the capital of France?")
-    [engine] = [
-        child for child in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(child.cmdline())
-    ]
-    engine.send_signal(signal.SIGKILL)
+    psutil.Process(program.session.status.engine.process_id).send_signal(signal.SIGKILL)
     qtbot.waitUntil(lambda: program.notices.notices != (), timeout=10_000)
     before = program.transcript.turns[1].text
     assert len(before) > 10
