@@ -62,7 +62,7 @@ from app.settings.preferences_dialog import PreferencesDialog
 from app.settings.sampling_panel import SamplingPanel
 from app.settings.setup_controller import SetupController
 from app.settings.setup_panel import SetupPanel
-from app.store.preferences import PreferencesStore, Problem
+from app.store.preferences_store import PreferencesStore, Problem
 from app.store.store import DATABASE
 from app.transcript.transcript import Transcript
 from app.widgets.file_drop import FileDrop

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from app.chats.chat_saver import ChatSaver
 from app.chats.chat_session import ChatSession
 from app.settings.sampling_panel import SamplingPanel
-from app.store.preferences import PreferencesStore
+from app.store.preferences_store import PreferencesStore
 from engine.api.settings import PolicySettings, SamplingSettings
 
 

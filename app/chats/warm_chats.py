@@ -9,7 +9,7 @@ from app.chats.sidebar import Sidebar
 from app.link.session import EngineSession
 from app.look import language
 from app.settings.preferences_dialog import PreferencesDialog
-from app.store.preferences import PreferencesStore
+from app.store.preferences_store import PreferencesStore
 from engine.api.messages import ChatTier, ChatTiersChanged, EngineLost, Event, ModelUnloaded, Tier
 from engine.api.settings import TierSettings
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.store.preferences import PreferencesStore
+from app.store.preferences_store import PreferencesStore
 from app.store.setup import Setup
 from engine.api.plan import Defaults
 from engine.api.settings import LoadSettings

@@ -21,7 +21,7 @@ from app.models import fit_text
 from app.models.first_run import free_memory
 from app.models.fit_text import FitText
 from app.models.workers import Workers
-from app.store.preferences import PreferencesStore
+from app.store.preferences_store import PreferencesStore
 from app.widgets.notices import Level, Notices
 from engine.api.errors import EngineError
 from engine.api.messages import ChooseSettings, Failed, PlanAnswer, SettingsChosen

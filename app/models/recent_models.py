@@ -8,7 +8,8 @@ from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
 from app.models.file_names import model_name
 from app.models.picker import ModelPicker
-from app.store.preferences import PreferencesStore, RecentModel
+from app.store.preferences import RecentModel
+from app.store.preferences_store import PreferencesStore
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Event, Failed, ModelLoaded
 from engine.models.starter import installed_starter

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.look.language import LANGUAGES, Languages
 from app.look.theme import MAX_TEXT_SCALE, MIN_TEXT_SCALE, Mode, Theme
-from app.store.preferences import PreferencesStore
+from app.store.preferences_store import PreferencesStore
 
 TEXT_STEP = 0.1
 

@@ -11,7 +11,7 @@ from app.link.model_loader import ModelLoader
 from app.link.session import EngineSession
 from app.look.language import in_words
 from app.look.links import Link
-from app.store.preferences import Problem, ProblemKind
+from app.store.preferences_store import Problem, ProblemKind
 from app.widgets.notices import Level, Notices
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import EngineLost, Event, Failed, Notice, NoticeCode

@@ -1058,10 +1058,6 @@
         <translation>RPC 工作进程无法在 {0}:{1} 监听：{2}。请选择其他 --port，或用本机的 IPv4 地址作为 --host。</translation>
     </message>
     <message>
-        <source>Another Kvasir window is downloading “{0}”: let it finish there, or try again here once that window is closed.</source>
-        <translation>另一个 Kvasir 窗口正在下载“{0}”：让它在那里完成，或等那个窗口关闭后在这里重试。</translation>
-    </message>
-    <message>
         <source>Downloads are turned off by HF_HUB_OFFLINE: unset it and start Kvasir again.</source>
         <translation>下载已被 HF_HUB_OFFLINE 关闭：请取消该变量并重新启动 Kvasir。</translation>
     </message>
@@ -2566,13 +2562,6 @@
     </message>
 </context>
 <context>
-    <name>OtherWindows</name>
-    <message>
-        <source>This chat was deleted in another window. It is kept again once you go on with it.</source>
-        <translation>此对话已在另一个窗口中删除。继续对话后会重新保存。</translation>
-    </message>
-</context>
-<context>
     <name>PreferencesDialog</name>
     <message>
         <source>Preferences</source>
@@ -4050,6 +4039,14 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     <message>
         <source>An answer failed; the window says why.</source>
         <translation>回答失败；窗口中说明了原因。</translation>
+    </message>
+    <message>
+        <source>The model was not loaded.</source>
+        <translation>模型未能加载。</translation>
+    </message>
+    <message>
+        <source>Another chat was opened before all was said and answered.</source>
+        <translation>在全部内容发送并得到回答之前，打开了另一个对话。</translation>
     </message>
     <message>
         <source>The picture could not be saved as {0}.</source>

@@ -16,7 +16,8 @@ from app.look.language import Languages
 from app.process.logs import close_logs
 from app.process.options import Options
 from app.program import Program
-from app.store.preferences import Preferences, PreferencesStore
+from app.store.preferences import Preferences
+from app.store.preferences_store import PreferencesStore
 from tests.app.fake_engine import FakeEngine
 from tests.app.fake_planner import FakePlanner
 from tools import translations

@@ -14,7 +14,8 @@ from app.look import language
 from app.process.logs import close_logs
 from app.process.options import Options
 from app.program import Program
-from app.store.preferences import Preferences, PreferencesStore
+from app.store.preferences import Preferences
+from app.store.preferences_store import PreferencesStore
 from app.store.setup import Setup
 from app.widgets.elided_label import ElidedLabel
 from engine.api.messages import ChatRestored, Finished, ModelLoaded

@@ -18,7 +18,8 @@ from app.link.status import EngineState
 from app.process.logs import close_logs
 from app.process.options import Options
 from app.program import Program
-from app.store.preferences import Preferences, PreferencesStore
+from app.store.preferences import Preferences
+from app.store.preferences_store import PreferencesStore
 from engine.api.errors import EngineError
 from engine.api.settings import SamplingSettings
 from engine.models.starter import starter_path

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
-from app.store.preferences import Preferences, PreferencesStore
+from app.store.preferences import Preferences
+from app.store.preferences_store import PreferencesStore
 from app.transcript.turns import Action, ShownState, Visibility
 from engine.api.errors import ErrorCode
 from engine.api.messages import (

@@ -26,7 +26,7 @@ from app.models.library_watcher import LibraryWatcher
 from app.models.models_controller import ModelsController
 from app.models.models_window import ModelsWindow
 from app.models.workers import Workers
-from app.store.preferences import PreferencesStore
+from app.store.preferences_store import PreferencesStore
 from app.widgets.notices import Notices
 from engine.models.stores import Source, Store
 from tests.app.fake_engine import FakeEngine

@@ -11,7 +11,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextEdit, QWidget
 
 from app.link.status import EngineState
-from app.store.preferences import Preferences, PreferencesStore, RecentModel
+from app.store.preferences import Preferences, RecentModel
+from app.store.preferences_store import PreferencesStore
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Cancel, Failed, LoadCancelled, LoadModel, LoadProgress, LoadStage, LossOutcome
 from engine.api.sentences import say

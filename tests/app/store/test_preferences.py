@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.store.preferences import (
-    MAX_FILE_BYTES,
-    MAX_RECENT,
-    Preferences,
-    PreferencesStore,
-    Problem,
-    ProblemKind,
-    RecentModel,
-)
+from app.store.preferences import MAX_RECENT, Preferences, RecentModel
+from app.store.preferences_store import MAX_FILE_BYTES, PreferencesStore, Problem, ProblemKind
 from app.store.setup import Setup
 from engine.api.settings import LoadSettings, Policy, PolicySettings, SamplingSettings
 

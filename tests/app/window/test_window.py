@@ -9,8 +9,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QProgressBar, QScrollArea, QWidget
 
-from app.store.preferences import Preferences, PreferencesStore
+from app.store.preferences import Preferences
+from app.store.preferences_store import PreferencesStore
 from engine.api.messages import CacheChanged, LoadModel, Notice, NoticeCode, PrefillProgress
+from engine.api.sentences import say
 from tests.app.fake_engine import usage
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -81,8 +83,8 @@ def test_in_a_low_window_suggestions_give_way(start_desk, height, is_shown):
 
 def test_a_notice_of_the_engine_is_shown(start_desk, qtbot):
     desk = start_desk()
-    desk.engine.post(Notice(NoticeCode.CPU_FALLBACK, "Kvasir now uses other code.", "detail"))
-    desk.engine.post(Notice(NoticeCode.CPU_ONLY, "No news at each start."))
+    desk.engine.post(Notice(NoticeCode.CPU_FALLBACK, say("Kvasir now uses other code."), "detail"))
+    desk.engine.post(Notice(NoticeCode.CPU_ONLY, say("No news at each start.")))
     qtbot.waitUntil(lambda: desk.notices() != [])
     settle()
     assert desk.notices() == ["Kvasir now uses other code."]
