@@ -113,7 +113,7 @@ def test_one_that_takes_no_chat_is_replaced_and_told(source: str, process: Templ
 @pytest.mark.parametrize(
     ("source", "text"),
     [
-        ("{{ '\\ud835' }}{{ messages[0].content }}", "?hello"),
+        ("{{ '\\ud835' }}{{ messages[0].content }}", "�hello"),
         ("{{ messages[0].content | forceescape }}", "hello"),
         ("{{ 7 }}{{ none }}{{ [messages[0].content] }}", "7None['hello']"),
     ],

@@ -188,7 +188,7 @@ def test_a_hub_says_how_long_it_wants_to_be_left_alone(
     error = refused(hub, Reference("o/n"))
     assert isinstance(error, HubBusyError)
     assert error.retry_after_s == seconds
-    assert f"{seconds} s" in error.message if seconds is not None else "few minutes" in error.message
+    assert f"{seconds:,} s" in error.message if seconds is not None else "few minutes" in error.message
     again = pickle.loads(pickle.dumps(error))
     assert (again.code, again.message, again.retry_after_s) == (ErrorCode.HUB_BUSY, error.message, seconds)
 
