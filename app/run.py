@@ -44,8 +44,9 @@ def run(options: Options, first: FirstWindow) -> int:
             first.listen(program.starts.hear)
             exit_code = app.exec() or program.exit_code
         finally:
+            # The folder itself is let go by the system, when nothing of this process can write there any more.
+            first.stop_listening()
             _close(program)
-            first.close()
     return leave(exit_code)
 
 

@@ -113,7 +113,8 @@ def _places(text: str) -> set[str]:
 
 def setting_words() -> list[str]:
     """Labels, help, units and names of values of every declared setting."""
-    from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings, declarations
+    from engine.api.declarations import declarations
+    from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings, TierSettings
 
     words: dict[str, None] = {}
     for settings_class in (LoadSettings, PolicySettings, SamplingSettings, TierSettings):

@@ -82,21 +82,17 @@ class ChatSaver(QObject):
         visible = (line for line in by_id.values() if line.id not in self._deleted)
         return sorted(visible, key=lambda line: (line.is_pinned, line.changed), reverse=True)
 
-    def state(self) -> int:
-        """A number that is another one once anything was written, also by another window."""
-        return self._ask(ChatStore.state, 0)
-
     def search(self, wanted: str) -> list[Hit]:
         """Chats with all these words."""
         hits: list[Hit] = self._ask(lambda store: store.search(wanted), [])
         return [hit for hit in hits if hit.chat.id not in self._deleted]
 
-    def load(self, chat_id: str, *, is_live: bool = False) -> WholeChat | None:
-        """A chat with its turns; with ``is_live`` another window may be writing an answer in it."""
+    def load(self, chat_id: str) -> WholeChat | None:
+        """A chat with its turns."""
         on_way = self._on_way.get(chat_id)
         if on_way is not None:
             return on_way.whole()
-        whole = self._ask(lambda store: store.load(chat_id, is_live=is_live), None)
+        whole = self._ask(lambda store: store.load(chat_id), None)
         if whole is None:
             listed: list[ChatLine] = self._ask(ChatStore.chats, [])
             if any(line.id == chat_id for line in listed):
@@ -129,12 +125,6 @@ class ChatSaver(QObject):
     def is_idle(self) -> bool:
         """Whether every write has ended."""
         return self._n_in_flight == 0 and not self._is_closed
-
-    def ask_for_others(self, heard: Callable[[int], object]) -> None:
-        """Ask for a number that changes when another window has written. Only the connection that writes can tell
-        this window's words from those of others."""
-        hear = lambda state: None if state is None else heard(state)  # noqa: E731
-        self._write(ChatStore.state, hear, looks_other=False, only_reads=True)
 
     # Changes
 
@@ -222,32 +212,21 @@ class ChatSaver(QObject):
         self._on_way[head.id] = chat
         self._deleted.discard(head.id)
         if not conversation.kept_turns() and not head.draft.strip():
-            self._save_nothing(chat, head, changes, before)
+            self._save_nothing(chat, head, changes)
             return
         looks_other = before is None or (before.title, before.changed) != (head.title, head.changed)
 
-        def done(is_new: object) -> None:
-            if is_new and before is not None and head.id not in self._deleted:
-                # Another window deleted it for good, and what was said before with it.
-                for one in self._at_hand(head.id) or [chat]:
-                    one.conversation.touch_all()
-                    self._save(one)
+        self._write(lambda store: store.save(head, changes), looks_other=looks_other)
 
-        self._write(lambda store: store.save(head, changes, before), done, looks_other=looks_other)
-
-    def _save_nothing(self, chat: OpenChat, head: Chat, changes: Changes, before: Chat | None) -> None:
-        """A draft that was taken back, or messages that were all deleted, leave only what another window said."""
+    def _save_nothing(self, chat: OpenChat, head: Chat, changes: Changes) -> None:
+        """A draft that was taken back, or messages that were all deleted, leave nothing."""
         chat.kept_head = None
 
-        def save(store: ChatStore) -> bool:
-            store.save(head, changes, before)
-            return store.delete_empty(head.id)
+        def save(store: ChatStore) -> None:
+            store.save(head, changes)
+            store.delete(head.id)
 
-        def done(is_gone: object) -> None:
-            if not is_gone and chat.kept_head is None:
-                chat.kept_head = head
-
-        self._write(save, done)
+        self._write(save)
 
     def _write(
         self,

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject
 
 from app.chats.chat_saver import ChatSaver
 from app.chats.chat_session import ChatSession
-from app.chats.other_windows import OtherWindows
 from app.chats.sampling_controller import SamplingController
 from app.chats.sidebar import Sidebar
 from app.chats.turn_actions import TurnActions
@@ -50,15 +49,12 @@ class ChatsController(QObject):
         self._turn_actions = turn_actions
         self._notices = notices
         self._sampling = sampling
-        self._seen: tuple[int, date] | None = None
+        self._listed: date | None = None
         self._refusal = ""
         self.sidebar = sidebar
         self.saver = saver
         self.saver.problem.connect(self._on_problem)
         self.saver.chats_changed.connect(self._on_chats_changed)
-        self.others = OtherWindows(self.saver, chat, turn_actions.transcript, notices)
-        self.others.wrote.connect(self._on_chats_changed)
-        self.others.settings_changed.connect(self._on_opened)
         chat.opened.connect(self._on_opened)
         turn_actions.deleted.connect(self._on_turns_deleted)
         turn_actions.copied.connect(self._on_copied)
@@ -147,12 +143,12 @@ class ChatsController(QObject):
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 
     def look_again(self) -> None:
-        """Another window may have written, or another day begun."""
-        if (self.saver.state(), datetime.now().astimezone().date()) != self._seen:
+        """Another day may have begun."""
+        if datetime.now().astimezone().date() != self._listed:
             self._on_chats_changed()
 
     def _on_chats_changed(self) -> None:
-        self._seen = (self.saver.state(), datetime.now().astimezone().date())
+        self._listed = datetime.now().astimezone().date()
         self.sidebar.refresh()
         self.sidebar.set_opened(self._chat.open_chat.head.id)
 

@@ -39,13 +39,8 @@ class Conversation:
         self.chat_id = chat_id
         self.model = model
         self._dirty: set[int] = set()
-        self._rechosen: set[int] = set()
         self._deleted: set[int] = set()
-        self._touched: set[int] = set()
         self._answer: _Answer | None = None
-        self._read(turns)
-
-    def _read(self, turns: Iterable[Turn]) -> None:
         self._all = {turn.id: turn for turn in healed(turns)}
         self._versions: dict[int | None, list[int]] = {}
         for turn in self._all.values():
@@ -92,11 +87,8 @@ class Conversation:
         return self._answer is None and bool(self._path)
 
     def can_continue(self) -> bool:
-        """Whether the last answer may go on where it ended; not one that another window is still writing."""
-        last = self.last
-        if self._answer is not None or last is None or last.state is TurnState.STREAMING:
-            return False
-        return last.message.role == "assistant"
+        """Whether the last answer may go on where it ended."""
+        return self._answer is None and self.last is not None and self.last.message.role == "assistant"
 
     def messages(self, system_prompt: str) -> tuple[Message, ...]:
         """The open version as the engine wants it. A blank system prompt is none."""
@@ -203,8 +195,6 @@ class Conversation:
             self._chosen.pop(turn.id, None)
         self._deleted |= gone
         self._dirty -= gone
-        self._rechosen -= gone
-        self._touched -= gone
         versions = self._versions[parent]
         if versions:
             self._choose(parent, versions[-1] if self._chosen.get(parent) in gone else self._chosen[parent])
@@ -225,32 +215,14 @@ class Conversation:
 
     def take_changes(self) -> Changes:
         """What changed since this was last asked; an answer under way as far as it has come."""
-        touched = self._touched - self._dirty
-        kept = {turn_id: self._as_kept(self._all[turn_id]) for turn_id in sorted(self._dirty | self._rechosen)}
-        known = tuple(self._as_kept(self._all[turn_id]) for turn_id in sorted(touched))
-        saved = tuple(turn for turn_id, turn in kept.items() if turn_id in self._dirty)
-        chosen = tuple((turn_id, turn.is_chosen) for turn_id, turn in kept.items() if turn_id not in self._dirty)
+        saved = tuple(self._as_kept(self._all[turn_id]) for turn_id in sorted(self._dirty))
         deleted = tuple(sorted(self._deleted))
-        self._dirty, self._rechosen, self._deleted, self._touched = set(), set(), set(), set()
-        return Changes(saved, deleted, chosen, known)
-
-    def can_take_in(self) -> bool:
-        """Whether no word of this window is on its way: nothing is being answered, and all changes were taken."""
-        return self._answer is None and not (self._dirty or self._rechosen or self._deleted or self._touched)
-
-    def take_in(self, turns: Iterable[Turn]) -> bool:
-        """Merge the stored turns, which another window may have changed; whether that is anything new."""
-        if not self.can_take_in():
-            raise ValueError("what this window said is not kept yet")
-        fresh = healed(turns)
-        if tuple(fresh) == self.kept_turns():
-            return False
-        self._read(fresh)
-        return True
+        self._dirty, self._deleted = set(), set()
+        return Changes(saved, deleted)
 
     def touch_all(self) -> None:
-        """Count every turn as one that may not be kept: the file it was in is a new one."""
-        self._touched |= set(self._all)
+        """Count every turn as one that is not kept: the file it was in is a new one."""
+        self._dirty |= set(self._all)
 
     def kept_turns(self) -> tuple[Turn, ...]:
         """All turns of all versions."""
@@ -259,7 +231,7 @@ class Conversation:
     # Inside
 
     def _append(self, message: Message, **fields: object) -> Turn:
-        # Ids grow with time, so that two windows that write into one chat do not use the same one; by chance where what
+        # Ids grow with time, so that none is used again whose turn was deleted and may come back; by chance where what
         # is there is from a clock that was ahead.
         turn_id = time.time_ns() // 1000
         if turn_id <= (newest := max(self._all, default=0)):
@@ -279,7 +251,7 @@ class Conversation:
     def _choose(self, parent: int | None, turn_id: int) -> None:
         if self._chosen.get(parent) != turn_id:
             self._chosen[parent] = turn_id
-            self._rechosen.update(self._versions[parent])
+            self._dirty.update(self._versions[parent])
         cut = 0 if parent is None else self._path.index(parent) + 1 if parent in self._path else len(self._path)
         del self._path[cut:]
         self._extend()

@@ -51,19 +51,6 @@ class OpenChat:
         )
         return WholeChat(self.present_head(), tuple(turns))
 
-    def take_in(self, whole: WholeChat) -> bool:
-        """Merge the stored chat, which another window may have changed; whether there are other turns. The draft is
-        this window's own."""
-        kept, before = whole.chat, self.kept_head or whole.chat
-        theirs = {
-            name: getattr(kept, name)
-            for name in ("title", "is_named", "is_pinned", "created", "changed", "settings")
-            if getattr(self.head, name) == getattr(before, name)
-        }
-        self.head = replace(self.head, **theirs)
-        self.kept_head = replace(kept, draft=before.draft)
-        return self.conversation.take_in(whole.turns)
-
     def copy_until(self, turn_id: int) -> WholeChat:
         """A new chat with the open version up to a turn."""
         turns: list[Turn] = []

@@ -25,8 +25,9 @@ LONG_WORD = 10_000
 twice as many."""
 
 
-MAX_ATTACHED = 4_000_000
-"""Characters of all files together: more than models read, and few enough to be counted at each pause in typing."""
+MAX_ATTACHED = 24_000_000
+"""Characters of all files together: what is pasted is never refused for being long, but twenty files of the largest
+size would be copied to the engine at each pause in typing."""
 MAX_PASTED = 50_000
 """Characters that are pasted into the text; more of them, or a very long line, would hold up the window with every
 letter that is typed, and go with the message as a file."""

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from app.look.retranslating import Retranslating
 from app.widgets.elided_label import ElidedLabel
+from engine.api.declarations import Declaration, declarations
 from engine.api.errors import EngineError
-from engine.api.settings import Declaration, declarations
 
 SPACING = 12
 CONTROL_WIDTH = 132

@@ -12,7 +12,8 @@ from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingField
 from app.store.setup import Setup
 from app.widgets.elided_label import ElidedLabel
-from engine.api.settings import Applies, Declaration, LoadSettings, PolicySettings, declarations
+from engine.api.declarations import Applies, Declaration, declarations
+from engine.api.settings import LoadSettings, PolicySettings
 
 GROUPS = ("cache", "policy", "model")
 GPU_SETTINGS = ("n_gpu_layers", "offload_kqv", "main_gpu", "split_mode", "tensor_split")

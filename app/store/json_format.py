@@ -13,8 +13,8 @@ from app.store.records import Attachment, Chat, PromptPreset, Turn, TurnState, W
 from app.store.rows import ROLES, reason_of, settings_mapping, settings_of, state_of, stats_of
 from app.store.schema import SERIAL_BITS
 from engine import __version__
+from engine.api.declarations import is_finite_number
 from engine.api.messages import Message
-from engine.api.settings import is_finite_number
 from engine.api.valid import valid_text
 
 FORMAT = "kvasir-chats"

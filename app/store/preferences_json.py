@@ -7,13 +7,8 @@ from typing import Any
 
 from app.store.preferences import MAX_KEPT, MAX_RECENT, MAX_SYSTEM_PROMPT, Preferences, RecentModel
 from app.store.setup import Setup, setup_as_json, setup_from_json
-from engine.api.settings import (
-    SamplingSettings,
-    TierSettings,
-    from_mapping,
-    is_finite_number,
-    to_mapping,
-)
+from engine.api.declarations import from_mapping, is_finite_number, to_mapping
+from engine.api.settings import SamplingSettings, TierSettings
 
 FORMAT_VERSION = 1
 MAX_FOLDERS = 50

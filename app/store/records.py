@@ -125,19 +125,13 @@ class PromptPreset:
 
 @dataclass(frozen=True)
 class Changes:
-    """What happened to the turns of a chat since it was last saved.
-
-    ``chosen`` are (id, is_chosen) of turns of which nothing else changed: another window may have written on in them.
-    ``known`` are turns of which nothing changed, but which the file may have lost: more than they say is left there.
-    """
+    """What happened to the turns of a chat since it was last saved."""
 
     saved: tuple[Turn, ...] = ()
     deleted: tuple[int, ...] = ()
-    chosen: tuple[tuple[int, bool], ...] = ()
-    known: tuple[Turn, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.saved or self.deleted or self.chosen or self.known)
+        return bool(self.saved or self.deleted)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from app.store.records import (
 )
 from app.store.schema import DamagedError
 from app.store.token_ids import are_foreign, pack, unpack
+from engine.api.declarations import from_mapping, to_mapping
 from engine.api.messages import FinishReason, GenerationStats, Message
-from engine.api.settings import PolicySettings, SamplingSettings, from_mapping, to_mapping
+from engine.api.settings import PolicySettings, SamplingSettings
 from engine.api.valid import valid_text
 from engine.disk.foreign_json import read_json
 
@@ -86,9 +87,8 @@ def chat_values(chat: Chat) -> tuple[Any, ...]:
     return (chat.id, title, int(chat.is_named), int(chat.is_pinned), created, changed, settings, draft)
 
 
-def turn_of(row: Row, *, is_live: bool = False) -> Turn:
-    """The turn in a row of the columns TURN. What makes no sense in a field is left out, the text never. With
-    ``is_live`` an answer may be being written at this moment."""
+def turn_of(row: Row) -> Turn:
+    """The turn in a row of the columns TURN. What makes no sense in a field is left out, the text never."""
     attachments = _attachments(row["attachments"])
     role = cast("Role", row["role"] if row["role"] in ROLES else "user")
     typed = text_of(row["text"])
@@ -98,7 +98,7 @@ def turn_of(row: Row, *, is_live: bool = False) -> Turn:
     return Turn(
         id=turn_id_of(row["id"]),
         message=Message(role, text, text_of(row["reasoning"]), ids, ids is not None and are_foreign(packed)),
-        state=state_of(row["state"], is_live=is_live),
+        state=state_of(row["state"]),
         reason=reason_of(row["reason"]),
         stats=stats_of(_object(row["stats"])),
         moment=moment_of(row["created"]),
@@ -180,9 +180,9 @@ def attachments_of(plain: list[Any]) -> tuple[Attachment, ...]:
     return tuple(Attachment(str(one.get("name", "")), str(one.get("text", ""))) for one in entries)
 
 
-def state_of(word: object, *, is_live: bool = False) -> TurnState:
+def state_of(word: object) -> TurnState:
     """The state with this name. An answer that was being written when the program ended has failed."""
-    states = {state.value: state for state in TurnState if is_live or state is not TurnState.STREAMING}
+    states = {state.value: state for state in TurnState if state is not TurnState.STREAMING}
     return states.get(str(word), TurnState.FAILED)
 
 

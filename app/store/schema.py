@@ -69,7 +69,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise FromTheFutureError(f"version {version}")
     if version < 0:
         raise DamagedError(f"version {version}")
-    # Another window may be doing the same: whoever comes second finds it done.
+    # The thread that reads may be doing the same: whoever comes second finds it done.
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]

@@ -7,15 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from engine.api.settings import (
-    CacheType,
-    FlashAttention,
-    LoadSettings,
-    Policy,
-    PolicySettings,
-    from_mapping,
-    to_mapping,
-)
+from engine.api.declarations import from_mapping, to_mapping
+from engine.api.settings import CacheType, FlashAttention, LoadSettings, Policy, PolicySettings
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from engine.api.valid import valid_text
 DATABASE = "chats.db"
 """The name of the file in the data folder."""
 BUSY_SECONDS = 5.0
-"""How long a change waits for that of another window."""
+"""How long a change waits for whoever reads where nobody may write meanwhile."""
 MAX_NUMBER = 2**42
 """More chats than anybody has, and few enough for the places of their messages."""
 BATCH = 4000
@@ -133,7 +133,7 @@ class ChatStore:
             raise
 
     def is_in_place(self) -> bool:
-        """Whether the file that is open is the one at the path; another window may have replaced it as damaged."""
+        """Whether the file that is open is the one at the path; somebody may have put another one there."""
         try:
             return os.path.samestat(self.path.stat(), self._file)
         except OSError:
@@ -144,10 +144,6 @@ class ChatStore:
         self._connection.close()
 
     # Chats
-
-    def state(self) -> int:
-        """A number that is another one once any other connection, of this window or of another, has written."""
-        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def chats(self) -> list[ChatLine]:
         """All chats that are not deleted: pinned ones first, then the latest."""
@@ -170,9 +166,8 @@ class ChatStore:
             if self.load(chat_id) is None:
                 raise DamagedError("there is a chat that can't be found by its id")
 
-    def load(self, chat_id: str, *, is_live: bool = False) -> WholeChat | None:
-        """A chat with all its turns; None if there is none with this id. An answer that was never finished has failed,
-        unless a window that ``is_live`` may be writing it."""
+    def load(self, chat_id: str) -> WholeChat | None:
+        """A chat with all its turns; None if there is none. An answer that was never finished has failed."""
         row = self._connection.execute(f"SELECT number, {CHAT} FROM chat WHERE id = ?", (chat_id,)).fetchone()
         if row is None:
             return None
@@ -180,16 +175,12 @@ class ChatStore:
         rows = self._connection.execute(
             f"SELECT {TURN} FROM message WHERE place BETWEEN ? AND ? ORDER BY id", (low, high)
         )
-        return WholeChat(chat_of(row), tuple(turn_of(one, is_live=is_live) for one in rows))
+        return WholeChat(chat_of(row), tuple(map(turn_of, rows)))
 
-    def save(self, chat: Chat, changes: Changes | None = None, before: Chat | None = None) -> bool:
-        """Write a chat, and what happened to its turns; whether it is a new one here.
-
-        A title that a person gave, and the pin, stay as they are; a chat in which something is said after it was
-        deleted is back. What is as it was ``before`` stays as another window may have left it.
-        """
+    def save(self, chat: Chat, changes: Changes | None = None) -> None:
+        """Write a chat, and what happened to its turns; one in which something is said after it was deleted is back."""
         with self._change():
-            return self._save(chat, changes or Changes(), before)
+            self._save(chat, changes or Changes())
 
     def add(self, chats: Iterable[WholeChat]) -> int:
         """Write whole chats, all or none but for those that the database can't hold; how many were written."""
@@ -224,14 +215,6 @@ class ChatStore:
     def delete(self, chat_id: str) -> None:
         """Take a chat out of sight; it can be restored until it is purged."""
         self._connection.execute("UPDATE chat SET deleted = ? WHERE id = ?", (time.time(), chat_id))
-
-    def delete_empty(self, chat_id: str) -> bool:
-        """Delete a chat without turns; whether it had none."""
-        empty = "NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.number)"
-        deleted = self._connection.execute(
-            f"UPDATE chat SET deleted = ? WHERE id = ? AND {empty}", (time.time(), chat_id)
-        )
-        return deleted.rowcount > 0
 
     def restore(self, chat_id: str) -> None:
         """Undo a deletion."""
@@ -329,57 +312,30 @@ class ChatStore:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def _save(self, chat: Chat, changes: Changes, before: Chat | None = None) -> bool:
-        number, is_new = self._save_head(chat, before)
+    def _save(self, chat: Chat, changes: Changes) -> None:
+        number = self._save_head(chat)
         low, high = _places(number)
         newest = "SELECT max(place) FROM message WHERE place BETWEEN ? AND ?"
         last = self._connection.execute(newest, (low, high)).fetchone()[0] or low
-        lost = tuple(turn for turn in changes.known if not self._has(number, turn))
-        for turn in sorted((*lost, *changes.saved), key=lambda turn: turn.id):
+        for turn in sorted(changes.saved, key=lambda turn: turn.id):
             if last >= high:
                 raise ValueError("A chat can't have more than a million messages.")
             last += self._save_turn(number, last + 1, turn)
-        for turn_id, is_chosen in changes.chosen:
-            self._connection.execute(
-                "UPDATE message SET is_chosen = ? WHERE chat = ? AND id = ?", (int(is_chosen), number, turn_id)
-            )
         for turn_id in changes.deleted:
             self._remove("chat = ? AND id = ?", (number, turn_id))
-        return is_new
 
-    def _save_head(self, chat: Chat, before: Chat | None) -> tuple[int, bool]:
-        """Write a chat without its turns; its number, and whether it is new."""
+    def _save_head(self, chat: Chat) -> int:
+        """Write a chat without its turns; its number."""
         run = self._connection.execute
-        row = run("SELECT number, title, is_named FROM chat WHERE id = ?", (chat.id,)).fetchone()
         values = chat_values(chat)
+        row = run("SELECT number, title FROM chat WHERE id = ?", (chat.id,)).fetchone()
         if row is None:
             number = run(f"INSERT INTO chat ({CHAT}) VALUES ({_CHAT_MARKS})", values).lastrowid or 0
-            index_words(self._connection, number << SERIAL_BITS, None, values[1])
-            return number, True
-        is_as_before = before is not None and before.title == chat.title
-        title = text_of(row["title"]) if row["is_named"] or is_as_before else values[1]
-        settings, draft = (
-            value if before is None or old != new else None
-            for value, old, new in (
-                (values[6], before and before.settings, chat.settings),
-                (values[7], before and before.draft, chat.draft),
-            )
-        )
-        run(
-            "UPDATE chat SET title = ?, changed = max(changed, ?), settings = coalesce(?, settings), "
-            "draft = coalesce(?, draft), deleted = NULL WHERE number = ?",
-            (title, values[5], settings, draft, row["number"]),
-        )
-        index_words(self._connection, row["number"] << SERIAL_BITS, row["title"], title)
-        return int(row["number"]), False
-
-    def _has(self, number: int, turn: Turn) -> bool:
-        """Whether all that a turn says is there."""
-        row = self._connection.execute(
-            "SELECT text, reasoning FROM message WHERE chat = ? AND id = ?", (number, turn.id)
-        ).fetchone()
-        said = (valid_text(turn.own_text), valid_text(turn.message.reasoning))
-        return row is not None and all(text_of(have).startswith(one) for have, one in zip(row, said, strict=True))
+        else:
+            number = int(row["number"])
+            run(f"UPDATE chat SET ({CHAT}) = ({_CHAT_MARKS}), deleted = NULL WHERE number = ?", (*values, number))
+        index_words(self._connection, number << SERIAL_BITS, row["title"] if row is not None else None, values[1])
+        return number
 
     def _save_turn(self, number: int, place: int, turn: Turn) -> int:
         """Write a turn where it is, or at a new place; how many places were taken."""

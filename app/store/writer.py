@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import logging
 import shutil
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,7 +17,6 @@ from typing import Any
 from app.store.salvage import Salvaged, finish_salvage, is_damage, is_salvage_unfinished, salvage
 from app.store.schema import FromTheFutureError
 from app.store.store import ChatStore, refuses
-from engine.disk.file_lock import file_lock
 
 RETRY_SECONDS = 2.0
 CLOSE_SECONDS = 4.0
@@ -58,10 +56,6 @@ class _Waiting:
     job: Job
     done: Callable[[object], None] | None
     only_reads: bool
-
-
-class _ElsewhereError(Exception):
-    """Another window is replacing a damaged file."""
 
 
 class ChatWriter:
@@ -127,9 +121,6 @@ class ChatWriter:
         except FromTheFutureError as error:
             self._is_usable = False
             self._tell(StoreProblem(StoreProblemKind.FROM_THE_FUTURE, self._path, detail=str(error)))
-        except _ElsewhereError:
-            log.info("another window brings over what can be read of the chats")
-            return False
         except Exception as error:
             if waiting.only_reads:
                 log.info("the chats can't be read: %r", error)
@@ -156,7 +147,12 @@ class ChatWriter:
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-            return self._salvage_and_run(job)
+            detail = str(error)
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+        self._tell_damage(salvage(self._path), detail)
+        return self._run_in_place(job)
 
     def _run_in_place(self, job: Job) -> object:
         while True:
@@ -164,14 +160,11 @@ class ChatWriter:
             result = job(store)
             if store.is_in_place():
                 return result
-            # Another window put the file aside meanwhile: what was written into it is not in the new one.
+            # Somebody exchanged the file meanwhile: what was written into it is not in the new one.
 
     def _open(self) -> ChatStore:
         if is_salvage_unfinished(self._path):
-            with self._alone():
-                found = finish_salvage(self._path) if is_salvage_unfinished(self._path) else None
-            if found is not None:
-                self._tell_damage(found, "a salvage was cut short")
+            self._tell_damage(finish_salvage(self._path), "a salvage was cut short")
         if self._store is not None and not self._store.is_in_place():
             self._store.close()
             self._store = None
@@ -180,37 +173,13 @@ class ChatWriter:
             self._store = ChatStore(self._path)
         return self._store
 
-    def _salvage_and_run(self, job: Job) -> object:
-        with self._alone():
-            try:
-                # Another window may have been quicker.
-                return self._run_in_place(job)
-            except sqlite3.Error as error:
-                if not is_damage(error):
-                    raise
-                detail = str(error)
-            if self._store is not None:
-                self._store.close()
-                self._store = None
-            found = salvage(self._path)
-        self._tell_damage(found, detail)
-        return self._run_in_place(job)
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other windows from putting the file aside; raises _ElsewhereError while one of them does."""
-        with file_lock(self._path.with_name(f"{self._path.name}.lock")) as is_alone:
-            if not is_alone:
-                raise _ElsewhereError
-            yield
-
     def _tell_damage(self, found: Salvaged, detail: str) -> None:
         self._on_problem(StoreProblem(StoreProblemKind.DAMAGED, found.kept_as, found.n_messages, detail))
 
     def _refused(self, error: Exception) -> None:
         code = getattr(error, "sqlite_errorcode", None)
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            # Another window writes a lot; it is soon done.
+            # Somebody reads where nobody may write meanwhile; it is soon done.
             log.info("the chats are busy: %s", error)
             return
         is_full = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)

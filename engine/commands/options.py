@@ -7,9 +7,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from engine.api.declarations import Declaration, declarations
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
-from engine.api.settings import Declaration, LoadSettings, PolicySettings, SamplingSettings, declarations
+from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings
 from engine.models.gguf import read_model_info, require_chat_model
 from engine.models.starter import STARTER, starter_path
 from engine.plan.check import check_policy_of_model

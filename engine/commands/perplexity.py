@@ -7,10 +7,11 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from engine.api.declarations import declarations
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.options import EngineOptions
 from engine.api.sentences import say
-from engine.api.settings import LoadSettings, Policy, PolicySettings, declarations
+from engine.api.settings import LoadSettings, Policy, PolicySettings
 from engine.commands import options
 from engine.commands.isolated import run_isolated
 from engine.commands.output import json_line

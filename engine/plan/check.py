@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from engine.api.declarations import checked
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Notice, NoticeCode
 from engine.api.sentences import Sentence, say
-from engine.api.settings import FlashAttention, LoadSettings, PolicySettings, checked
+from engine.api.settings import FlashAttention, LoadSettings, PolicySettings
 from engine.cache import window
 from engine.cache.memory import MemoryKind
 from engine.models import geometry

@@ -17,6 +17,10 @@ PIECE_CHARACTERS = 32_768
 """What is tokenized at once, in some hundredths of a second."""
 _LINE_END = re.compile(r"(?<=\S)\n(?=\S)")
 
+_N_SAMPLES = 16
+_SAMPLE = 2048
+"""Samples of so many characters tell about how many tokens a long text is."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -145,3 +149,12 @@ class SegmentTokenizer:
             starts.append(position)
             position += len(spelled)
         return starts
+
+
+def estimated_tokens(vocabulary: Vocabulary, text: str) -> int:
+    """What samples from all over the text say; a short text is counted."""
+    distance = max(_SAMPLE, len(text) // _N_SAMPLES)
+    samples = [text[start : start + _SAMPLE] for start in range(0, len(text), distance)][:_N_SAMPLES]
+    n_tokens = sum(len(vocabulary.tokenize(sample, parse_special=False)) for sample in samples)
+    n_sampled = sum(map(len, samples))
+    return round(n_tokens * len(text) / n_sampled) if n_sampled else 0

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.api.chat import Prompt
+from engine.api.declarations import checked
 from engine.api.messages import Event, Finished, FinishReason, Generate, GenerationStats, TextGenerated, TextKind
-from engine.api.settings import SEED_MAX, checked
+from engine.api.settings import SEED_MAX
 from engine.cache.manager import AppendResult
 from engine.text.look import Interrupted
 from engine.text.stream import AnswerStream, Part, PartKind

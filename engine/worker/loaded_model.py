@@ -17,11 +17,11 @@ from engine.models.gguf import ModelInfo
 from engine.snapshots.active_chat import ActiveChat
 from engine.snapshots.fingerprint import binding, model_digest
 from engine.snapshots.tiers import Tiers
-from engine.text.estimate import estimated_tokens
 from engine.text.look import Look, look_nowhere
 from engine.text.prompt import build_prompt
 from engine.text.sandbox import MAX_RENDERED
 from engine.text.template import Template
+from engine.text.tokens import estimated_tokens
 from engine.worker.backend import Context, Model
 
 GPU_CHUNK_S = 0.15

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.api.chat import Prompt
+from engine.api.declarations import checked
 from engine.api.messages import (
     CacheChanged,
     ChatRestored,
@@ -20,7 +21,6 @@ from engine.api.messages import (
     RestoreChat,
 )
 from engine.api.sentences import Sentence, say
-from engine.api.settings import checked
 from engine.cache.manager import Feed, RecomputeReason
 from engine.text.look import Interrupted, looking
 

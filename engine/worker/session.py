@@ -49,9 +49,9 @@ from engine.plan import check, ram
 from engine.snapshots.folder import SnapshotFolder
 from engine.snapshots.tiers import Tiers
 from engine.text.confined import ConfinedTemplate, TemplateProcess
-from engine.text.estimate import estimated_tokens
 from engine.text.look import Interrupted, Look, looking
 from engine.text.template import load_template
+from engine.text.tokens import estimated_tokens
 from engine.worker.answer import Answer
 from engine.worker.backend import Backend, Meter
 from engine.worker.loaded_model import GPU_PROBE_TOKENS, LoadedModel

@@ -88,8 +88,9 @@ def test_no_line_stops_the_reading(data: st.DataObject) -> None:
     source = random.Random(data.draw(st.integers()))
     pieces = [source.choice(lines)[: source.randrange(120)] + source.choice(lines) for _ in range(20)]
     pieces.append(data.draw(st.text(max_size=60)))
-    read_load(pieces)
-    read_context(pieces)
+    load, context = read_load(pieces), read_context(pieces)
+    assert all(buffer.n_bytes >= 0 for buffer in (*load.model_buffers, *context.compute_buffers))
+    assert context.n_ctx >= 0
 
 
 @given(st.integers(0, 1 << 44))

@@ -322,28 +322,6 @@ def test_a_damaged_file_is_told_and_what_is_open_is_kept(start_desk, qtbot, tmp_
     qtbot.waitUntil(lambda: sorted(titles(desk)) == ["First", "Second"])
 
 
-def test_two_windows_on_the_same_chats(start_desk, qtbot, tmp_path):
-    one, two = start_desk(), start_desk()
-    say(one, qtbot, "From one")
-    say(two, qtbot, "From two")
-    qtbot.waitUntil(lambda: sorted(chat.chat.title for chat in kept(tmp_path)) == ["From one", "From two"])
-    one.program.chats.look_again()
-    assert sorted(titles(one)) == ["From one", "From two"]
-
-
-def test_a_chat_that_another_window_deleted_for_good_is_whole_when_it_goes_on(start_desk, qtbot, tmp_path):
-    fill(tmp_path, small("a", "T", "one", "two"))
-    desk = start_desk()
-    desk.program.chats.open("a")
-    store = ChatStore(tmp_path / "chats.db")
-    store.delete("a")
-    store.purge()
-    store.close()
-    say(desk, qtbot, "three")
-    texts = ["one", "two", "three", desk.engine.answer + " "]
-    qtbot.waitUntil(lambda: [[one.message.text for one in chat.turns] for chat in kept(tmp_path)] == [texts])
-
-
 @pytest.mark.expected_log("could not be read")
 def test_a_file_that_can_not_be_read_costs_none_of_the_others(start_desk, tmp_path, qtbot, monkeypatch):
     """Reading a file of anybody can fail in ways that nobody thought of."""

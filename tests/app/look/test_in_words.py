@@ -15,6 +15,7 @@ from PySide6.QtCore import QLocale
 
 from app.look.foreign_text import visible
 from app.look.language import Languages, in_words
+from engine.api.declarations import declarations
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Device, DeviceMemory, EngineReady, LoadStage
 from engine.api.plan import DevicePlan, MemoryPlan
@@ -27,7 +28,6 @@ from engine.api.settings import (
     PolicySettings,
     SamplingSettings,
     TierSettings,
-    declarations,
 )
 from engine.cache import window
 from engine.cache.memory import MemoryKind

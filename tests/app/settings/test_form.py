@@ -11,6 +11,7 @@ from app.look.theme import Theme
 from app.look.window_style import window_stylesheet
 from app.settings.context_slider import ContextSlider
 from app.settings.form import SettingsForm
+from engine.api.declarations import declarations
 from engine.api.settings import (
     CacheType,
     GpuLayers,
@@ -18,7 +19,6 @@ from engine.api.settings import (
     PolicySettings,
     SamplingSettings,
     TierSettings,
-    declarations,
 )
 
 

@@ -15,10 +15,11 @@ from app.look.theme import Theme
 from app.settings.setup_panel import SetupPanel
 from app.store.setup import Setup, SetupPreset, preset_setup
 from app.widgets.elided_label import ElidedLabel
+from engine.api.declarations import declarations
 from engine.api.messages import DeviceMemory, FindFit, PlanMemory
 from engine.api.plan import Defaults, Fit
 from engine.api.sentences import say
-from engine.api.settings import CacheType, FlashAttention, LoadSettings, PolicySettings, declarations
+from engine.api.settings import CacheType, FlashAttention, LoadSettings, PolicySettings
 from tests.app.cache.usages import usage
 from tests.app.fake_engine import model_facts
 from tests.app.fake_planner import COMPUTE, LARGEST_F16, MIB, NEEDS_FLASH, WARNING, WEIGHTS, FakePlanner, plan

@@ -28,8 +28,9 @@ from app.store.records import (
     composed,
 )
 from app.store.store import ChatStore
+from engine.api.declarations import declarations
 from engine.api.messages import FinishReason, GenerationStats, Message
-from engine.api.settings import PolicySettings, SamplingSettings, declarations
+from engine.api.settings import PolicySettings, SamplingSettings
 from tests.app.store.chats import full, small, turn
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

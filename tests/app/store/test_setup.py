@@ -9,6 +9,7 @@ import pytest
 
 from app.settings.command_line import server_command
 from app.store.setup import Setup, SetupPreset, preset_setup, setup_as_json, setup_from_json
+from engine.api.declarations import checked
 from engine.api.settings import (
     CacheType,
     FlashAttention,
@@ -19,7 +20,6 @@ from engine.api.settings import (
     RopeScaling,
     SamplingSettings,
     SplitMode,
-    checked,
 )
 
 ODD = Setup(

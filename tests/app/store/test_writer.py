@@ -360,24 +360,6 @@ def test_the_writer_brings_over_what_can_be_read_and_goes_on(tmp_path):
     assert counted(path) == (60, 59 * 20 + 1)
 
 
-def test_of_two_windows_that_meet_the_damage_one_brings_over(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.store.writer.RETRY_SECONDS", 0.02)
-    path = tmp_path / "chats.db"
-    filled(path)
-    overwrite(path, range(1))
-    listener = Listener()
-    writers = [ChatWriter(path, listener) for _ in range(2)]
-    done = [threading.Event() for _ in writers]
-    for n, writer in enumerate(writers):
-        job = lambda store, n=n: store.save(Chat(f"new{n}", "T"), Changes((turn(1, "after the damage"),)))  # noqa: E731
-        writer.do(job, lambda _, n=n: done[n].set())
-    assert [one.wait(10) for one in done] == [True, True]
-    assert [writer.close() for writer in writers] == [True, True]
-    assert [one.kind for one in listener.problems] == [StoreProblemKind.DAMAGED]
-    assert counted(path) == (61, 59 * 20 + 2)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["chats.db", "chats.db.damaged-1"]
-
-
 class Killed(BaseException):
     pass
 
@@ -403,7 +385,7 @@ def test_a_kill_while_the_new_file_takes_its_place_costs_nothing(tmp_path, monke
     reader.close()
     listener = Listener()
     writer = ChatWriter(path, listener)
-    do_and_wait(writer, lambda store: store.state())
+    do_and_wait(writer, lambda store: store.chats())
     assert writer.close()
     assert counted(path) == (60, 59 * 20 + 1)
     told = [(one.path.name, one.n_messages) for one in listener.problems]

@@ -9,19 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.api.declarations import Declaration, checked, declarations, from_mapping, to_mapping
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.settings import (
-    CacheType,
-    Declaration,
-    GpuLayers,
-    LoadSettings,
-    PolicySettings,
-    SamplingSettings,
-    checked,
-    declarations,
-    from_mapping,
-    to_mapping,
-)
+from engine.api.settings import CacheType, GpuLayers, LoadSettings, PolicySettings, SamplingSettings
 
 CLASSES = (LoadSettings, PolicySettings, SamplingSettings)
 ALL = [declaration for settings_class in CLASSES for declaration in declarations(settings_class)]

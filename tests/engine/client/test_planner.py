@@ -303,7 +303,10 @@ def test_close_ends_a_process_at_work_and_no_answer_follows(new_talk: NewTalk, g
 
 
 def test_a_planner_that_was_asked_nothing_closes(new_talk: NewTalk) -> None:
-    new_talk()
+    talk = new_talk()
+    talk.planner.close()
+    talk.ask()
+    assert talk.drain() == [], "nobody hears of a planner that is closed"
 
 
 def test_the_real_process_plans_and_outlives_a_wrong_file(

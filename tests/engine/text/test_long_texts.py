@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 import engine.text.tokens
 from engine.api.chat import Message
-from engine.text.estimate import estimated_tokens
 from engine.text.layout import lay_out
 from engine.text.look import Interrupted, looking
 from engine.text.prompt import build_prompt
 from engine.text.spellings import ControlSpellings
 from engine.text.stream import PartKind, ReasoningSplitter
 from engine.text.template import ChatTemplate
-from engine.text.tokens import Segment, SegmentTokenizer
+from engine.text.tokens import Segment, SegmentTokenizer, estimated_tokens
 from tests.engine.text.fake_vocabulary import CHATML, FakeVocabulary
 from tests.engine.text.templates import model
 
