@@ -7,11 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from app.store.setup import Setup
-from engine.api.settings import (
-    PolicySettings,
-    SamplingSettings,
-    TierSettings,
-)
+from engine.api.settings import PolicySettings, SamplingSettings, TierSettings
 
 _Kept = TypeVar("_Kept")
 MAX_KEPT = 100

@@ -4042,11 +4042,11 @@ Triangle: tokens were evicted. Diamond: tokens were read again.</source>
     </message>
     <message>
         <source>The model was not loaded.</source>
-        <translation>模型未能加载。</translation>
+        <translation>模型没有加载。</translation>
     </message>
     <message>
         <source>Another chat was opened before all was said and answered.</source>
-        <translation>在全部内容发送并得到回答之前，打开了另一个对话。</translation>
+        <translation>在全部说完并回答之前打开了另一个对话。</translation>
     </message>
     <message>
         <source>The picture could not be saved as {0}.</source>
