@@ -91,7 +91,7 @@ def test_texts_go_into_a_new_chat_and_no_typed_word_is_lost(start_desk, begin, q
     answers = begin(desk, Request(texts=("One", "  ", "Two")))
     qtbot.waitUntil(lambda: asked(desk) == ["One", "Two"])
     assert answers == [Answer(0)]
-    desk.program.desk.open(mine)
+    desk.program.chats.open(mine)
     assert asked(desk) == ["Mine"]
     assert desk.program.composer.text() == "A draft"
 
@@ -160,7 +160,7 @@ def test_requests_are_carried_out_one_after_the_other(start_desk, begin, qtbot, 
 def ways_to_fail(desk, tmp_path) -> dict[str, Callable[[], object]]:
     return {
         "engine died": lambda: desk.engine.die(desk.engine.request.request_id, outcome=LossOutcome.GAVE_UP),
-        "other chat": desk.program.desk.new_chat,
+        "other chat": desk.program.chats.new_chat,
         "window closed": desk.program.window.close,
     }
 
