@@ -66,7 +66,7 @@ def test_the_cache_of_one_chat_can_be_forgotten(start_desk, qtbot):
 def test_every_new_engine_hears_which_chats_there_are(start_desk, qtbot, tmp_path):
     store = ChatStore(tmp_path / "chats.db")
     store.add([small("a"), small("b"), small("c")])
-    # Can still be undone in another window.
+    # Can still be undone.
     store.delete("b")
     store.close()
     desk = start_desk()

@@ -90,8 +90,8 @@ def test_texts_go_into_a_new_chat_and_no_typed_word_is_lost(start_desk, begin, q
     desk.type("A draft")
     answers = begin(desk, Request(texts=("One", "  ", "Two")))
     qtbot.waitUntil(lambda: asked(desk) == ["One", "Two"])
-    assert answers == [Answer(0)]
-    desk.program.desk.open(mine)
+    qtbot.waitUntil(lambda: answers == [Answer(0)])
+    desk.program.chats.open(mine)
     assert asked(desk) == ["Mine"]
     assert desk.program.composer.text() == "A draft"
 
@@ -124,7 +124,7 @@ def test_a_model_that_is_there_is_not_loaded_again(start_desk, begin, qtbot):
     path = desk.program.session.status.model_path
     answers = begin(desk, Request(model=path, texts=("One",)))
     qtbot.waitUntil(lambda: asked(desk) == ["One"])
-    assert answers == [Answer(0)]
+    qtbot.waitUntil(lambda: answers == [Answer(0)])
     assert len([one for one in desk.engine.sent if isinstance(one, LoadModel)]) == 1
 
 
@@ -150,7 +150,7 @@ def test_requests_are_carried_out_one_after_the_other(start_desk, begin, qtbot, 
     assert asked(desk) == ["One"]
     desk.engine.finish(text="Yes")
     qtbot.waitUntil(lambda: asked(desk) == ["Two"])
-    assert one == [Answer(0)]
+    qtbot.waitUntil(lambda: one == [Answer(0)])
     desk.engine.finish(text="Yes")
     qtbot.waitUntil(lambda: two != [])
     assert two[0].code == 1
@@ -160,7 +160,7 @@ def test_requests_are_carried_out_one_after_the_other(start_desk, begin, qtbot, 
 def ways_to_fail(desk, tmp_path) -> dict[str, Callable[[], object]]:
     return {
         "engine died": lambda: desk.engine.die(desk.engine.request.request_id, outcome=LossOutcome.GAVE_UP),
-        "other chat": desk.program.desk.new_chat,
+        "other chat": desk.program.chats.new_chat,
         "window closed": desk.program.window.close,
     }
 
