@@ -26,7 +26,7 @@ COMMANDS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with an option as every other error is said."""
+    """An argument parser that reports a bad option as an EngineError, like every other error."""
 
     def error(self, message: str) -> NoReturn:
         """Raise EngineError(SETTING_INVALID)."""
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # Answers are in any language, whatever the terminal says it can show.
+            # Answers can be in any language, so output is UTF-8 whatever encoding the terminal declares.
             stream.reconfigure(encoding="utf-8", errors="replace")
     parser = Parser(prog="kvasir-engine", description=__doc__)
     parser.add_argument("--version", action="version", version=f"Kvasir {__version__}")
@@ -56,17 +56,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = parser.parse_args(arguments)
         code = int(args.run(args))
         if sys.stdout is not None:
-            # Here, where a full disk can still be told.
+            # Flush here, where a full disk can still be reported.
             sys.stdout.flush()
         return code
     except EngineError as error:
-        # File names and templates are in it: nothing that a terminal would obey, and one line.
+        # The text can quote file names and templates: keep it on one line and free of terminal control sequences.
         print("".join(c if c.isprintable() else " " for c in error.message), file=sys.stderr)
         if os.environ.get("KVASIR_DEBUG"):
             print(error.detail, file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # The reader of our output went away.
+        # The reader of our output closed the pipe.
         _silence_output()
         return 1
     except OSError as error:
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _silence_output() -> None:
-    """Nothing is left to say, not even at exit."""
+    """Redirect standard output to the null device, so that the flush at exit doesn't fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

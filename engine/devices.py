@@ -1,4 +1,4 @@
-"""How full this machine's memory and its GPUs are now, as the system and NVIDIA's driver tell it; free of llama.cpp."""
+"""Current memory use of this machine and its GPUs, from the system and NVIDIA's driver; without llama.cpp."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RETRY_SAMPLES = 30
 
 
 class SampleProblem(StrEnum):
-    """Why a device's numbers are missing or old."""
+    """Why a device's numbers are missing or outdated."""
 
     NOT_LIVE = "not_live"
     """No driver tells: the numbers are those that the engine saw when it started."""
@@ -36,10 +36,10 @@ class SampleProblem(StrEnum):
 
 @dataclass(frozen=True)
 class DeviceSample:
-    """The memory of one device, in bytes: what there is, what everybody uses, and what the engine's process uses.
+    """The memory of one device, in bytes: total, used by all processes, used by the engine's process.
 
-    ``name`` is llama.cpp's name of the device, or the driver's where the engine has no use for it. ``process_bytes`` is
-    None where the driver doesn't tell. With a ``problem`` other than NOT_LIVE the numbers are 0.
+    ``name`` is llama.cpp's name of the device, or the driver's if the engine doesn't use the device. ``process_bytes``
+    is None if the driver doesn't report it. With a ``problem`` other than NOT_LIVE the numbers are 0.
     """
 
     name: str
@@ -52,9 +52,9 @@ class DeviceSample:
 
 @dataclass(frozen=True)
 class MemoryShares:
-    """What fills a device, in bytes: together they are its total.
+    """The parts of a device's memory, in bytes, which add up to its total.
 
-    ``rest_bytes`` is what the engine's process holds beside weights, KV and buffers: the driver's context, libraries.
+    ``rest_bytes``: memory of the engine's process other than weights, KV and buffers (driver context, libraries).
     """
 
     weights_bytes: int
@@ -66,15 +66,15 @@ class MemoryShares:
 
 
 def memory_shares(sample: DeviceSample, held: DeviceMemory | None) -> MemoryShares:
-    """Divide a device's memory between the engine, other programs and nobody.
+    """Divide a device's memory into parts of the engine, other programs, and free memory.
 
-    ``held``: what the loaded model took there. Weights that are mapped from the file count as the model's, although the
-    system would give their pages to others; recurrent state counts as KV, output buffers as compute.
+    ``held``: the loaded model's memory there. Memory-mapped weights count as the model's, although the system can
+    reclaim their pages; recurrent state counts as KV, output buffers as compute.
     """
     left = max(0, sample.total_bytes)
 
     def share(n_bytes: int) -> int:
-        """Never more than there is, whatever a driver or a plan says."""
+        """At most the bytes still unassigned, whatever a driver or a plan says."""
         nonlocal left
         taken = min(max(0, n_bytes), left)
         left -= taken
@@ -95,7 +95,7 @@ def memory_shares(sample: DeviceSample, held: DeviceMemory | None) -> MemoryShar
 
 
 class DeviceSampler:
-    """Samples devices; nothing it meets is raised. ``nvml`` is the module pynvml, or anything with its functions."""
+    """Samples devices; raises nothing. ``nvml`` is the module pynvml, or an object with its functions."""
 
     def __init__(self, nvml: Any = None) -> None:
         self._given = nvml
@@ -105,11 +105,11 @@ class DeviceSampler:
 
     @cached_property
     def _nvml(self) -> Any:
-        """Imported with the first sample: the window is to be there before."""
+        """The NVML module, imported with the first sample so that the window's start does not wait for it."""
         return self._given if self._given is not None else _import_nvml()
 
     def sample(self, devices: Sequence[Device], process_id: int | None) -> tuple[DeviceSample, ...]:
-        """This machine's RAM first, then every GPU: NVIDIA's as the driver sees them, others as the engine saw them.
+        """This machine's RAM first, then every GPU: NVIDIA's from the driver, others as last reported by the engine.
 
         ``devices`` are the engine's; ``process_id`` its process.
         """
@@ -135,7 +135,7 @@ class DeviceSampler:
         return (*samples, *cards.values())
 
     def close(self) -> None:
-        """Let go of the driver."""
+        """Release the driver."""
         if self._is_open:
             self._is_open = False
             with contextlib.suppress(Exception):
@@ -147,7 +147,7 @@ class DeviceSampler:
             return
         try:
             n_cards = min(int(self._nvml.nvmlDeviceGetCount()), MAX_CARDS)
-        except Exception as error:  # noqa: BLE001 - a driver's library raises what it likes
+        except Exception as error:  # noqa: BLE001 - a driver's library may raise anything
             self._fail(error)
             return
         for index in range(n_cards):
@@ -156,7 +156,7 @@ class DeviceSampler:
                 handle = self._nvml.nvmlDeviceGetHandleByIndex(index)
                 address = _pci_address(self._nvml.nvmlDeviceGetPciInfo(handle).busId)
             except Exception as error:  # noqa: BLE001 - as above
-                # A card that is gone has no address any more.
+                # A card that was removed has no address any more.
                 yield name, DeviceSample(name, "", problem=self._named(error))
                 continue
             yield address, self._card(name, handle, process_id)
@@ -172,7 +172,7 @@ class DeviceSampler:
         return _sample(name, description, known, process_bytes)
 
     def _process_bytes(self, handle: Any, process_id: int | None) -> int | None:
-        """What a process holds on a card; None if the driver won't say, or counts processes of another container."""
+        """Bytes that a process holds on a card; None if the driver doesn't report it, or counts other containers."""
         for list_processes in (
             self._nvml.nvmlDeviceGetComputeRunningProcesses,
             self._nvml.nvmlDeviceGetGraphicsRunningProcesses,
@@ -200,7 +200,7 @@ class DeviceSampler:
         return True
 
     def _fail(self, error: Exception) -> None:
-        """No card can be asked for a while. A machine without the driver is no problem."""
+        """Skip NVML for a while after an error. A machine without the driver is not an error."""
         self.close()
         self._n_until_retry = RETRY_SAMPLES
         is_missing = self._is_one_of(error, "LIBRARY_NOT_FOUND", "DRIVER_NOT_LOADED")
@@ -223,7 +223,7 @@ class DeviceSampler:
 
 
 def sample_ram(process_id: int | None) -> DeviceSample:
-    """This machine's memory. Of a process only what is its own counts, not what it shares with files."""
+    """This machine's memory. A process counts with its private memory, not with mapped files."""
     known = _ram()
     process_bytes = None
     if process_id is not None:
@@ -232,23 +232,23 @@ def sample_ram(process_id: int | None) -> DeviceSample:
             process_bytes = used.rss - getattr(used, "shared", 0)
         except psutil.Error:
             pass
-        except Exception as error:  # noqa: BLE001 - what a system tells of a process is not worth an end
+        except Exception as error:  # noqa: BLE001 - a missing process figure must not end the sampling
             _log_once(error)
     return _sample("CPU", "", None if known is None else (known[0], known[0] - known[1]), process_bytes)
 
 
 def spare_ram_bytes() -> int:
-    """What may be taken of this machine's memory without pressing anyone, below 0 if too much is taken already.
+    """Bytes of RAM that may be used without putting pressure on the system; negative if it is under pressure already.
 
-    A share of the machine is left to other programs and to the files that the system keeps at hand, weights among them.
-    Where the system does not tell, nothing may be taken.
+    A share of the RAM is left to other programs and to the page cache, which holds the weights. 0 if the system does
+    not report its memory.
     """
     known = _ram()
     return 0 if known is None else known[1] - known[0] // RAM_LEFT_SHARE
 
 
 def available_ram_bytes() -> int:
-    """What can be had of this machine's memory now; 0 where the system does not tell."""
+    """Available bytes of RAM; 0 if the system does not report them."""
     try:
         known = known_memory(MAX_MEMORY_BYTES, psutil.virtual_memory().available)
     except Exception as error:  # noqa: BLE001 - as above
@@ -258,7 +258,7 @@ def available_ram_bytes() -> int:
 
 
 def _ram() -> tuple[int, int] | None:
-    """Bytes of this machine's memory, and those that are to be had."""
+    """Total and available bytes of RAM; None if the system does not report them."""
     try:
         memory = psutil.virtual_memory()
         return known_memory(memory.total, memory.available)
@@ -268,7 +268,7 @@ def _ram() -> tuple[int, int] | None:
 
 
 def _sample(name: str, description: str, known: tuple[int, int] | None, process_bytes: int | None) -> DeviceSample:
-    """With figures that can be true; ``known`` are what there is, and what is used of it."""
+    """A sample with plausible figures; ``known``: total and used bytes."""
     if known is None:
         return DeviceSample(name, description, problem=SampleProblem.DRIVER_FAILED)
     total, used = known
@@ -307,7 +307,7 @@ def _import_nvml() -> Any:
 
 
 def _pci_address(bus_id: bytes | str) -> str:
-    """NVML writes "00000000:C1:00.0" where llama.cpp writes "0000:c1:00.0"."""
+    """The address in llama.cpp's form, "0000:c1:00.0"; NVML's is "00000000:C1:00.0"."""
     domain, _, rest = _text(bus_id).lower().partition(":")
     return f"{domain[-4:]}:{rest}"
 

@@ -1,1 +1,1 @@
-"""What crosses the borders of the engine: messages, facts, settings, errors, and the sentences they are told in."""
+"""The engine's public interface: messages, facts, settings, errors and their user-visible sentences."""

@@ -1,4 +1,4 @@
-"""What a chat is made of before it becomes tokens, and what it is as tokens."""
+"""Chat messages and the tokenized prompts built from them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Message:
 
     `token_ids` are the ids an assistant message was sampled as: reasoning, its tags and the text, without the
     token that ended the turn. `text` is the visible answer as it was streamed, not stripped; `reasoning` is
-    what stood between the reasoning tags. `has_foreign_ids`: the ids come out of a file, so no model need ever have
-    sampled them; they stand for the text only where they can't steer the model.
+    the text between the reasoning tags. `has_foreign_ids`: the ids were read from a file, so they are untrusted;
+    they are used in place of the text only if none of them is a control token.
     """
 
     role: Role
@@ -29,7 +29,7 @@ class Message:
 
 
 class PromptNoticeCode(StrEnum):
-    """What was done differently from what the model's own template says."""
+    """How a prompt deviates from the model's own chat template."""
 
     TEMPLATE_MISSING = "template_missing"
     TEMPLATE_UNUSABLE = "template_unusable"
@@ -40,7 +40,7 @@ class PromptNoticeCode(StrEnum):
 
 @dataclass(frozen=True)
 class PromptNotice(Said):
-    """Something the person should know about the prompt: a code for programs, a sentence for the person."""
+    """A deviation that the person should know about: a code for programs, a sentence for the person."""
 
     code: PromptNoticeCode
     sentence: Sentence

@@ -1,4 +1,4 @@
-"""How a setting is declared: type, default, bounds, words, and whether a change needs a reload.
+"""The declaration of a setting: type, default, bounds, words and whether a change needs a reload.
 
 The command line, the settings panel, the preferences file and the documentation are all derived from declarations:
 ``declarations(LoadSettings)`` lists them.
@@ -27,7 +27,7 @@ class Applies(StrEnum):
 
 @dataclass(frozen=True)
 class Declaration:
-    """One setting as declared: everything a panel, a command line or a file needs to know about it.
+    """One declared setting: everything a panel, a command line or a file needs to know about it.
 
     ``optional`` settings may be None, which means what ``none_label`` says. ``words`` are the values that are not a
     number where a number is otherwise expected (GPU layers: auto, all).
@@ -117,7 +117,7 @@ class Declaration:
         return EngineError(ErrorCode.SETTING_INVALID, sentence, f"{self.name}={value!r:.200}")
 
     def allowed(self) -> Value:
-        """The values that would be right, in words."""
+        """The allowed values, in words for the person."""
         if self.choices:
             return either([Sentence(choice) for choice in self.choices])
         if self.kind is bool:
@@ -137,13 +137,13 @@ _BOOLEAN_WORDS = frozenset({"on", "true", "yes", "1", "off", "false", "no", "0"}
 
 
 def is_finite_number(value: Any) -> TypeGuard[int | float]:
-    """Whether a value out of a file is a number that can be counted with; True and False are none."""
+    """Whether a value read from a file is a finite int or float; a bool is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:
         return math.isfinite(value)
     except OverflowError:
-        # A whole number beyond every float.
+        # An integer too large for a float.
         return False
 
 
@@ -180,7 +180,7 @@ _Settings = TypeVar("_Settings")
 
 
 def declarations(settings_class: type) -> tuple[Declaration, ...]:
-    """Every setting of a settings class, in the order in which a person should meet them."""
+    """Every setting of a settings class, in display order."""
     return _declared(settings_class)
 
 
@@ -195,7 +195,7 @@ def _declaration(field: dataclasses.Field[Any], hint: Any) -> Declaration:
     members = get_args(hint) if not getattr(hint, "__origin__", None) else ()
     kinds = [member for member in (members or (hint,)) if member is not type(None)]
     origins = [getattr(member, "__origin__", member) for member in kinds]
-    # Words beside numbers are an enum beside a number.
+    # An enum in a union with a number gives the words that are allowed beside numbers.
     kind = next((origin for origin in origins if not issubclass(origin, StrEnum)), origins[0])
     words = tuple(word for origin in origins if origin is not kind for word in origin)
     choices = tuple(kind) if issubclass(kind, StrEnum) else ()

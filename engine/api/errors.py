@@ -15,7 +15,7 @@ log = logging.getLogger("kvasir")
 
 
 class ErrorCode(StrEnum):
-    """What went wrong, decided where it went wrong. Text is never matched to find out."""
+    """What went wrong, decided where the error is raised; error texts are never parsed to find out."""
 
     # The file
     MODEL_NOT_FOUND = "model_not_found"
@@ -65,7 +65,7 @@ class ErrorCode(StrEnum):
 
 
 class EngineError(Said, Exception):
-    """An error with a way out: ``sentence`` is a plain one (or two) for the person, ``detail`` is for the log."""
+    """An error for the person: ``sentence`` says what is wrong and what to do, ``detail`` is for the log."""
 
     def __init__(self, code: ErrorCode, sentence: Sentence, detail: str = "") -> None:
         require_sentence(sentence)
@@ -79,7 +79,7 @@ class EngineError(Said, Exception):
 
 
 def internal_error(error: Exception) -> EngineError:
-    """The EngineError for a mistake of Kvasir's own."""
+    """The EngineError for an unexpected exception, that is, a bug in Kvasir."""
     detail = "".join(traceback.format_exception(error))
     message = say("Something went wrong inside Kvasir. Your text is safe; try again.")
     return EngineError(ErrorCode.INTERNAL, message, detail)
@@ -87,9 +87,9 @@ def internal_error(error: Exception) -> EngineError:
 
 @contextlib.contextmanager
 def mistakes_as_errors() -> Iterator[None]:
-    """Around what runs in a thread whose end nobody would notice: whatever goes wrong in it is an EngineError.
+    """Turn every exception of the block into an EngineError, for threads whose exceptions would go unnoticed.
 
-    A mistake of Kvasir's own is in the log too.
+    An unexpected exception (a bug in Kvasir) is also logged.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the engine tells of devices, of the loaded model, of its cache and of what a request cost: plain values."""
+"""Plain values that the engine reports: devices, the loaded model, cache usage, request statistics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_MEMORY_BYTES = 1 << 50
 
 
 def known_memory(total: object, part: object) -> tuple[int, int] | None:
-    """A memory's bytes and a part of them as a driver tells them; None where that makes no sense."""
+    """``total`` and ``part`` in bytes as a driver reports them; None if the values are implausible."""
     if not (isinstance(total, int) and isinstance(part, int)):
         return None
     if not (0 <= total <= MAX_MEMORY_BYTES and 0 <= part <= MAX_MEMORY_BYTES):
@@ -26,9 +26,9 @@ def known_memory(total: object, part: object) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class Device:
-    """A place where weights and KV can lie, as llama.cpp sees it. Bytes; ``kind`` is "cpu", "gpu", "igpu" or "accel".
+    """A device that can hold weights and KV, as llama.cpp lists it. Bytes; ``kind``: "cpu", "gpu", "igpu" or "accel".
 
-    ``bus_id`` is the PCI address, such as "0000:c1:00.0"; None where the back end doesn't know it.
+    ``bus_id`` is the PCI address, such as "0000:c1:00.0"; None if the back end doesn't report it.
     """
 
     name: str
@@ -41,17 +41,17 @@ class Device:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether layers can lie there instead of in this machine's RAM; an integrated GPU counts."""
+        """Whether layers can be offloaded to it; an integrated GPU counts."""
         return self.kind in ("gpu", "igpu")
 
     @property
     def has_own_memory(self) -> bool:
-        """Whether its memory is beside this machine's RAM; an integrated GPU's is a part of it."""
+        """Whether its memory is separate from this machine's RAM; an integrated GPU shares it."""
         return self.kind == "gpu"
 
     @property
     def is_ram(self) -> bool:
-        """Whether it is the processor, whose memory is this machine's RAM."""
+        """Whether it is the CPU, whose memory is this machine's RAM."""
         return self.kind == "cpu"
 
 
@@ -68,15 +68,15 @@ class DeviceMemory:
 
     @property
     def held_bytes(self) -> int:
-        """All of it together."""
+        """The sum of all parts, in bytes."""
         return self.weights_bytes + self.kv_bytes + self.recurrent_bytes + self.compute_bytes + self.output_bytes
 
 
 @dataclass(frozen=True)
 class KvTerm:
-    """Layers that keep the same: each has ``n_head`` heads of K and V in each of its ``n_cells`` cells.
+    """A group of equal layers: each stores ``n_head`` heads of K and V in each of its ``n_cells`` cells.
 
-    Sizes are in elements; ``head_size_v`` is 0 where V is read out of K (MLA).
+    Sizes are in elements; ``head_size_v`` is 0 where V is derived from K (MLA).
     """
 
     n_layer: int
@@ -88,7 +88,7 @@ class KvTerm:
 
 @dataclass(frozen=True)
 class KvFormula:
-    """How the bytes of one token in the cache come about: the sum over ``terms`` of
+    """The formula for the bytes of one token in the cache: the sum over ``terms`` of
     n_layer × n_head × (head_size_k × element_bytes_k + head_size_v × element_bytes_v).
 
     ``attention`` is "mha", "gqa", "mqa", "mla" or "none". ``f16_bytes_per_token``: with f16 for K and V;
@@ -107,11 +107,11 @@ class KvFormula:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """The loaded model and the context it runs in, as llama.cpp made them.
+    """The loaded model and its context, as llama.cpp created them.
 
-    ``settings`` are those it was really loaded with, every number filled in that could be; ``load_ms`` is how long that
-    took. ``kv_k_bytes`` and ``kv_v_bytes`` are as planned; what ``devices`` hold was allocated. ``rope_stretch``: how
-    many times the trained length the positions reach.
+    ``settings`` are the effective ones, with automatic values filled in; ``load_ms`` is the load time.
+    ``kv_k_bytes`` and ``kv_v_bytes`` are planned sizes, the bytes in ``devices`` are allocated ones. ``rope_stretch``:
+    the longest usable context as a multiple of the trained length.
     """
 
     path: str
@@ -142,12 +142,12 @@ class ModelFacts:
 
     @property
     def n_ctx_reach(self) -> int:
-        """The longest context that the positions are good for; 0 where the file doesn't say."""
+        """The longest context in tokens that RoPE positions support; 0 if the file doesn't say."""
         return round(self.n_ctx_train * self.rope_stretch)
 
 
 class SpanState(StrEnum):
-    """What became of a run of tokens of the sequence."""
+    """The state of a run of tokens of the sequence."""
 
     CACHED = "cached"
     EVICTED = "evicted"
@@ -174,10 +174,10 @@ class Span:
 
 @dataclass(frozen=True)
 class CacheUsage:
-    """The cache as it is. ``n_cells`` = used + free; tokens and cells are the same unit, ``*_bytes`` are bytes.
+    """Current cache usage. ``n_cells`` = used + free; tokens and cells are the same unit, ``*_bytes`` are bytes.
 
-    The first ``n_reused`` tokens of the sequence were there before the request. ``tokens_per_second``: how fast the
-    answer is being written right now; None while nothing is.
+    The first ``n_reused`` tokens of the sequence were there before the request. ``tokens_per_second``: the current
+    decode speed; None while no answer is generated.
     """
 
     chat_id: str
@@ -199,7 +199,7 @@ class CacheUsage:
 
 
 class Tier(StrEnum):
-    """Where a chat's cached state is: in the context, in RAM, or on disk."""
+    """The storage tier of a chat's cached state: the context, RAM, or disk."""
 
     ACTIVE = "active"
     RAM = "ram"
@@ -208,9 +208,9 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True)
 class ChatTier:
-    """A chat that need not be evaluated again: the bytes it takes there, and the tokens that are cached.
+    """A chat with cached state in a tier: its bytes there and its number of cached tokens.
 
-    ``is_stored``: all of it is on disk too, and outlives the engine.
+    ``is_stored``: all of it is also on disk, so it outlives the engine process.
     """
 
     chat_id: str
@@ -222,12 +222,12 @@ class ChatTier:
 
 @dataclass(frozen=True)
 class GenerationStats:
-    """What a request cost, in tokens, milliseconds and tokens per second.
+    """Statistics of one request, in tokens, milliseconds and tokens per second.
 
-    ``n_prompt`` = ``n_reused`` + ``n_skipped`` + ``n_fed``: the sequence had it already (evicted or not), it never
-    needs to be fed, it was evaluated. ``n_fed`` counts the last token sampled before, whose evaluation this request
-    pays. ``read_tps`` is how fast this model was last seen to read a prompt long enough to measure; ``reuse_saved_ms``
-    what evaluating the reused tokens that still have cells would have taken at that speed. None: not measured yet.
+    ``n_prompt`` = ``n_reused`` + ``n_skipped`` + ``n_fed``: already in the sequence (evicted or not), never fed, and
+    evaluated by this request. ``n_fed`` includes the last token sampled by the previous request, which is evaluated
+    only now. ``read_tps`` is the prefill speed of the last prompt long enough to measure; ``reuse_saved_ms`` is the
+    prefill time saved at that speed by reused tokens that still have cells. None: not measured yet.
     ``ttft_ms``: from the request to the first token of the answer; None where it has none.
     """
 
@@ -247,5 +247,5 @@ class GenerationStats:
 
     @classmethod
     def nothing(cls, seed: int) -> GenerationStats:
-        """Of a request that was stopped while it waited."""
+        """Statistics of a request that was cancelled while it was queued."""
         return cls(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, None, seed)

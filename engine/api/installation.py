@@ -1,4 +1,4 @@
-"""How this Kvasir came onto the machine, which decides what a person can do about a missing part."""
+"""How this copy of Kvasir was installed, which decides how a person can add a missing part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Installation(Enum):
-    """A checkout with its ``make``, a program that needs no Python, or packages that pip installed."""
+    """A source checkout with ``make``, a frozen program that needs no Python, or packages installed by pip."""
 
     CHECKOUT = "checkout"
     PROGRAM = "program"
@@ -19,7 +19,7 @@ class Installation(Enum):
 
 
 def installation() -> Installation:
-    """What this one is."""
+    """The kind of the running installation."""
     if getattr(sys, "frozen", False):
         return Installation.PROGRAM
     return Installation.CHECKOUT if (ROOT / "Makefile").is_file() else Installation.PIP

@@ -1,4 +1,4 @@
-"""What crosses the pipe between a client and the engine process: commands in the imperative, events in the past tense.
+"""The messages between a client and the engine process: commands (imperative names) and events (past tense).
 
 Everything here is a frozen dataclass of plain values, so it pickles, compares and prints. Each ``Generate`` is answered
 by exactly one of ``Finished``, ``Failed`` and ``EngineLost``; ``Rejected`` answers nothing else.
@@ -32,12 +32,12 @@ from engine.api.settings import LoadSettings, PolicySettings, SamplingSettings, 
 
 @dataclass(frozen=True)
 class Command:
-    """Something a client asks of the engine."""
+    """Base class of the requests that a client sends to the engine."""
 
 
 @dataclass(frozen=True)
 class LoadModel(Command):
-    """Load a GGUF file, in place of the model loaded before; answered by ModelLoaded or Failed(request_id)."""
+    """Load a GGUF file, replacing the loaded model; answered by ModelLoaded, LoadCancelled or Failed(request_id)."""
 
     request_id: int
     path: str
@@ -48,7 +48,7 @@ class LoadModel(Command):
 class PlanQuestion(Command):
     """A question for the planner, which has its own process; answered by one PlanAnswer.
 
-    ``given_back``: what the model loaded now holds, and gives back before the load asked about.
+    ``given_back``: memory of the currently loaded model, which is freed before the load in question.
     """
 
     path: str
@@ -58,24 +58,24 @@ class PlanQuestion(Command):
 
 @dataclass(frozen=True)
 class PlanMemory(PlanQuestion):
-    """What a load would take: MemoryPlanned. ``policy`` is checked against the cells there would be."""
+    """Plan the memory of a load: MemoryPlanned. ``policy`` is checked against the cells of the planned context."""
 
     policy: PolicySettings = PolicySettings()
 
 
 @dataclass(frozen=True)
 class FindFit(PlanQuestion):
-    """What would fit, with these settings or the fewest changes to them: FitFound."""
+    """Find settings that fit into memory, with the fewest changes to these: FitFound."""
 
 
 @dataclass(frozen=True)
 class ChooseSettings(PlanQuestion):
-    """Which layers, context and types suit the memory that is free: SettingsChosen."""
+    """Choose GPU layers, context and cache types for the free memory: SettingsChosen."""
 
 
 @dataclass(frozen=True)
 class Generate(Command):
-    """Answer a chat. ``messages`` is the whole chat; what the cache already holds of it is not evaluated again."""
+    """Generate an answer. ``messages`` is the whole chat; the prefix that the cache holds is not evaluated again."""
 
     request_id: int
     chat_id: str
@@ -88,10 +88,10 @@ class Generate(Command):
 
 @dataclass(frozen=True)
 class RestoreChat(Command):
-    """Bring into the context what is kept of a chat; answered by ChatRestored or Failed.
+    """Restore a chat's snapshot into the context; answered by ChatRestored or Failed.
 
-    ``messages`` and ``continue_last`` as in Generate. With ``evaluate`` the rest of the chat is evaluated, as for an
-    answer; without, where nothing is kept, what is in the context stays there.
+    ``messages`` and ``continue_last`` as in Generate. With ``evaluate`` the rest of the chat is prefilled as for an
+    answer; without it, and without a snapshot, the context stays as it is.
     """
 
     request_id: int
@@ -104,7 +104,7 @@ class RestoreChat(Command):
 
 @dataclass(frozen=True)
 class CountTokens(Command):
-    """How many tokens a chat would be, with ``draft`` as its next user message; answered by TokensCounted or Failed."""
+    """Count a chat's tokens with ``draft`` as its next user message; answered by TokensCounted or Failed."""
 
     request_id: int
     messages: tuple[Message, ...]
@@ -113,7 +113,7 @@ class CountTokens(Command):
 
 @dataclass(frozen=True)
 class Cancel(Command):
-    """Stop a request: the one running, one still waiting, or a load. Unknown ids are ignored."""
+    """Cancel a request: the running one, a queued one, or a load. Unknown ids are ignored."""
 
     request_id: int
 
@@ -127,7 +127,7 @@ class ForgetChat(Command):
 
 @dataclass(frozen=True)
 class ForgetOtherChats(Command):
-    """Delete the snapshots of all chats but these: the others were deleted while no engine was there to be told."""
+    """Delete the snapshots of all chats but these: the others were deleted while no engine process was running."""
 
     chat_ids: tuple[str, ...]
 
@@ -139,14 +139,14 @@ class ForgetAllChats(Command):
 
 @dataclass(frozen=True)
 class SetTierBudgets(Command):
-    """Keep chats warm within these budgets from now on; what is beyond them is deleted."""
+    """Set the budgets of the snapshot tiers from now on; snapshots beyond them are deleted."""
 
     settings: TierSettings
 
 
 @dataclass(frozen=True)
 class Shutdown(Command):
-    """End the process; all memory goes back."""
+    """End the process, which frees all of its memory."""
 
 
 class LoadStage(StrEnum):
@@ -172,7 +172,7 @@ class TextKind(StrEnum):
 
 
 class NoticeCode(StrEnum):
-    """Things done differently from what was asked, told once."""
+    """A way in which the engine deviated from what was asked, reported once."""
 
     CPU_FALLBACK = "cpu_fallback"
     SETTING_ADJUSTED = "setting_adjusted"
@@ -207,10 +207,10 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class EngineReady(Event):
-    """The process is up. ``versions`` by library; ``backends`` as loaded; a CPU-only build has no GPU in ``devices``.
+    """The process is ready. ``versions`` by library; ``backends`` as loaded; a CPU-only build lists no GPU.
 
-    ``process_id`` is the system's number of the engine process; ``without_gpu``: those of GPUs were left out, since one
-    of them hangs.
+    ``process_id`` is the operating system's id of the engine process; ``without_gpu``: GPU back ends were not loaded,
+    because a driver hangs.
     """
 
     versions: dict[str, str]
@@ -239,19 +239,19 @@ class ModelLoaded(Event):
 
 @dataclass(frozen=True)
 class LoadCancelled(Event):
-    """A load was stopped; no model is loaded now."""
+    """A load was cancelled; no model is loaded now."""
 
     request_id: int
 
 
 @dataclass(frozen=True)
 class ModelUnloaded(Event):
-    """The engine holds no model any more; its process has ended and its memory is free."""
+    """The model was unloaded: the engine process has ended and its memory is free."""
 
 
 @dataclass(frozen=True)
 class Notice(Said, Event):
-    """A sentence the person should read once; ``detail`` for the log."""
+    """A sentence for the person, shown once; ``detail`` is for the log."""
 
     code: NoticeCode
     sentence: Sentence
@@ -282,16 +282,16 @@ class CacheChanged(Event):
 
 @dataclass(frozen=True)
 class ChatTiersChanged(Event):
-    """Every chat that is warm with the model loaded now; all others are evaluated when they are opened."""
+    """Every chat with cached state for the loaded model; all others are evaluated when they are opened."""
 
     tiers: tuple[ChatTier, ...]
 
 
 @dataclass(frozen=True)
 class ChatRestored(Event):
-    """A RestoreChat was carried out, or stopped; a CacheChanged came before it if the context is another one now.
+    """A RestoreChat was carried out or cancelled; a CacheChanged comes before it if the context's content changed.
 
-    ``stats``: what it cost where something was evaluated.
+    ``stats``: the request's statistics, if anything was evaluated.
     """
 
     request_id: int
@@ -302,7 +302,7 @@ class ChatRestored(Event):
 class TokensCounted(Event):
     """``n_tokens`` of the chat with the draft, ``n_draft`` of the draft's turn; ``n_room`` for a newest message.
 
-    ``is_estimate``: counting took too long, or was not wanted any more.
+    ``is_estimate``: counting took too long or was interrupted.
     """
 
     request_id: int
@@ -329,7 +329,7 @@ class SettingsChosen(Event):
 
 @dataclass(frozen=True)
 class Finished(Event):
-    """A request ended as it should, also by Stop. ``token_ids``: what was sampled, without the end-of-turn token."""
+    """A request ended normally or was cancelled. ``token_ids``: the sampled tokens, without the end-of-turn token."""
 
     request_id: int
     reason: FinishReason
@@ -339,7 +339,7 @@ class Finished(Event):
     token_ids: tuple[int, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The costs stand beside the rest, not one level down."""
+        """As in the base class, with the statistics flattened into the top level."""
         plain = super().to_json()
         costs = plain.pop("stats")
         return {**plain, **costs}
@@ -347,7 +347,7 @@ class Finished(Event):
 
 @dataclass(frozen=True)
 class Failed(Said, Event):
-    """A request could not be done; the engine lives on. ``request_id`` None: nothing in particular was asked."""
+    """A request failed; the engine goes on. ``request_id`` None: the error belongs to no request."""
 
     request_id: int | None
     code: ErrorCode
@@ -357,14 +357,14 @@ class Failed(Said, Event):
 
 @dataclass(frozen=True)
 class Superseded(Event):
-    """A PlanQuestion was not answered: its asker asked another one, or wants no answer any more."""
+    """A PlanQuestion was dropped: its asker has sent a newer one, or has withdrawn it."""
 
 
 PlanAnswer = MemoryPlanned | FitFound | SettingsChosen | Failed | Superseded
 
 
 class LossOutcome(StrEnum):
-    """What the client did about a lost engine."""
+    """How the client reacted to a lost engine."""
 
     RESTARTED = "restarted"
     GAVE_UP = "gave_up"
@@ -372,10 +372,10 @@ class LossOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class EngineLost(Said, Event):
-    """The process died. ``exit_code`` as multiprocessing says it (negative: the signal); made by the client.
+    """The process died; sent by the client. ``exit_code`` as in multiprocessing (negative: the signal).
 
-    ``request_ids``: what was under way and will not be answered otherwise. ``reload_id``: the load that the client asks
-    for by itself, if a model was loaded.
+    ``request_ids``: pending requests, which get no other answer. ``reload_id``: the load that the client starts by
+    itself, if a model was loaded.
     """
 
     exit_code: int | None

@@ -1,4 +1,4 @@
-"""How an engine process is started: what the client decides before any model is loaded."""
+"""The start options of an engine process, which the client decides before any model is loaded."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from engine.api.settings import TierSettings
 class EngineOptions:
     """``log_path``: the file that takes the process's standard output and error, read again after a crash.
 
-    ``excluded_cpu_variants`` and ``without_extra_bufts`` are what a crash of the first decode taught about this
-    machine. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``snapshot_folder``: where chats are kept warm
-    on disk within the budgets of ``tiers``; None keeps them in RAM only. ``without_gpu``: no GPU's back end is loaded,
-    since one of them hangs. ``template_timeout_s``: a model's chat template that takes longer for a short chat has no
-    end.
+    ``excluded_cpu_variants`` and ``without_extra_bufts`` turn off native code that crashed on this machine with the
+    first decode. ``rpc_servers``: llama.cpp RPC workers, ``host:port``. ``snapshot_folder``: the folder of snapshots,
+    within the budgets of ``tiers``; None keeps snapshots in RAM only. ``without_gpu``: no GPU back end is loaded,
+    because a driver hangs. ``template_timeout_s``: the time limit of a model's chat template for a short chat, after
+    which it counts as endless.
 
     ``gomp_spin_count``: how long OpenMP threads spin before they sleep. 300 is the shortest that costs nothing on a
     quiet machine. Tokens a second of the starter model with 2 threads on 2 cores, alone and beside two busy programs

@@ -1,4 +1,4 @@
-"""What a load takes in memory, as told before it."""
+"""The memory plan of a load, made before the load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.api.settings import LoadSettings
 
 
 class PlanWarningCode(StrEnum):
-    """What a person should know before a load that is possible all the same."""
+    """A disadvantage of a load that is possible nevertheless."""
 
     SLOW_CACHE_TYPES = "slow_cache_types"
     FLASH_ATTENTION_FORCED = "flash_attention_forced"
@@ -28,7 +28,7 @@ class PlanWarning(Said):
 
 @dataclass(frozen=True)
 class Refusal(Said):
-    """A value that this model can't be used with beside the other settings: the setting's name, and a sentence why."""
+    """A setting's value that is impossible with this model and the other settings, with a sentence that says why."""
 
     setting: str
     value: str
@@ -37,7 +37,7 @@ class Refusal(Said):
 
 @dataclass(frozen=True)
 class DevicePlan(DeviceMemory):
-    """What one device will hold, beside what is free there now: other programs' use is counted.
+    """The planned bytes of one device and the bytes that are free there now, other programs' use subtracted.
 
     ``fits`` says whether its share of the plan is no more than ``free_bytes``.
     """
@@ -52,10 +52,10 @@ class DevicePlan(DeviceMemory):
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """What a model takes with one set of settings; all sums are over ``devices``, in bytes.
+    """The memory that a model takes with one set of settings; all sums are over ``devices``, in bytes.
 
-    ``n_ctx`` are the cells there will really be; ``n_gpu_layers`` the layers that will really lie on GPUs, the output
-    layer among them. ``can_shift``: kept tokens can be given new positions without evaluating them again.
+    ``n_ctx`` is the effective number of cells; ``n_gpu_layers`` the effective number of offloaded layers, the output
+    layer included. ``can_shift``: kept tokens can be renumbered by a K-shift, without a recompute.
     ``refusals`` are the values of a single setting that would make the load fail, or of the policy that this model's
     memory can't follow; ``types_must_match``: K and V are one, so their types change together.
     """
@@ -97,13 +97,13 @@ class MemoryPlan:
 
     @property
     def fits(self) -> bool:
-        """Every device has room for its share."""
+        """Whether every device has room for its share."""
         return all(device.fits for device in self.devices)
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Settings that fit, with what they take."""
+    """Settings that fit, with their memory plan."""
 
     settings: LoadSettings
     plan: MemoryPlan
@@ -111,15 +111,15 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Fit:
-    """What would fit: the largest context with the settings as they are otherwise (None: not even the smallest), and,
-    where they don't fit, changes that do, smallest loss first."""
+    """What fits: the largest context with the other settings unchanged (None: not even the smallest), and proposals
+    of changed settings if the given ones don't fit, smallest loss first."""
 
     largest_n_ctx: int | None
     proposals: tuple[Proposal, ...]
 
 
 class Home(StrEnum):
-    """Where a model's layers lie: all on GPUs, some of them, none."""
+    """How many of a model's layers are on GPUs: all, some or none."""
 
     GPU = "gpu"
     PARTLY = "partly"
@@ -128,10 +128,10 @@ class Home(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """Settings chosen for the memory that is free, with what they take and sentences that say why.
+    """Settings chosen for the free memory, with their memory plan and the reasons as sentences.
 
-    ``n_layer`` counts the output layer, as ``plan.n_gpu_layers`` does. Without ``fits`` these are the smallest settings
-    there are, and they don't fit.
+    ``n_layer`` counts the output layer, as ``plan.n_gpu_layers`` does. If ``fits`` is False, these are the smallest
+    possible settings.
     """
 
     settings: LoadSettings
@@ -144,7 +144,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a model is loaded with while nobody has set it otherwise, with sentences that say why."""
+    """The default settings of a model, with the reasons as sentences."""
 
     settings: LoadSettings
     reasons: tuple[Sentence, ...] = ()

@@ -1,4 +1,4 @@
-"""What is said to a person: an English text, which is also the key of its translations, and what stands in it."""
+"""Translatable sentences for the person: an English text, also the key of its translations, with arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_NAME = 300
 
 @dataclass(frozen=True)
 class Bytes:
-    """An amount of memory, or of a disk."""
+    """A number of bytes, formatted for the person."""
 
     n: int
 
@@ -51,12 +51,12 @@ def say(text: str, *arguments: Value) -> Sentence:
 
 
 def listed(values: Sequence[Value]) -> Value:
-    """One or more values as a person lists them."""
+    """One or more values as an enumeration with "and"."""
     return say("{0} and {1}", _in_a_row(values[:-1]), values[-1]) if len(values) > 1 else values[0]
 
 
 def either(values: Sequence[Value]) -> Value:
-    """One or more values of which one is to be chosen."""
+    """One or more values as an enumeration with "or"."""
     return say("{0} or {1}", _in_a_row(values[:-1]), values[-1]) if len(values) > 1 else values[0]
 
 
@@ -65,7 +65,7 @@ def _in_a_row(values: Sequence[Value]) -> Value:
 
 
 def bounded(name: str) -> str:
-    """A name of any length, short enough to be shown."""
+    """A name, shortened to a displayable length."""
     half = MAX_NAME // 2
     return name if len(name) <= MAX_NAME else f"{name[:half]}…{name[-half:]}"
 
@@ -88,7 +88,7 @@ def _english(value: Value) -> str:
 
 
 class Said:
-    """Something with a sentence for the person."""
+    """Base class of what carries a sentence for the person."""
 
     sentence: Sentence
 

@@ -1,4 +1,4 @@
-"""Every setting of the engine, declared once."""
+"""The declarations of all engine settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEED_MAX = 2**32 - 2
 
 
 class GpuLayers(StrEnum):
-    """The two answers to "how many layers on the GPU" that are not a number."""
+    """The values of ``n_gpu_layers`` that are not a number."""
 
     AUTO = "auto"
     ALL = "all"
@@ -61,7 +61,7 @@ class SplitMode(StrEnum):
 
 
 class Policy(StrEnum):
-    """What happens when the cache is full."""
+    """The cache policy: what happens when the cache is full."""
 
     STOP = "stop"
     WINDOW = "window"
@@ -81,7 +81,7 @@ _MODEL, _CACHE, _POLICY, _SAMPLING, _TIERS = "model", "cache", "policy", "sampli
 
 @dataclass(frozen=True)
 class LoadSettings:
-    """What a model is loaded with; any change needs a reload (of the context at least)."""
+    """The settings of a load; any change needs a reload (of the context at least)."""
 
     n_ctx: int | None = setting(
         4096,
@@ -213,13 +213,13 @@ class LoadSettings:
     )
 
     def n_ctx_or(self, n_ctx_train: int) -> int:
-        """The context window in tokens: what was asked for, or else the model's trained length."""
+        """The context window in tokens: the value set, or else the model's trained length."""
         return n_ctx_train if self.n_ctx is None else self.n_ctx
 
 
 @dataclass(frozen=True)
 class PolicySettings:
-    """What leaves the cache when it is full; takes effect with the next request."""
+    """The cache policy's settings; a change takes effect with the next request."""
 
     policy: Policy | None = setting(
         None,
@@ -278,7 +278,7 @@ class PolicySettings:
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """How the next token is chosen; takes effect with the next request."""
+    """The sampler's settings; a change takes effect with the next request."""
 
     temperature: float = setting(
         0.7,
@@ -375,7 +375,7 @@ class SamplingSettings:
 
 @dataclass(frozen=True)
 class TierSettings:
-    """What may be used to keep chats warm that are not open; takes effect at once."""
+    """The budgets for snapshots of chats that are not in the context; a change takes effect at once."""
 
     ram_mib: int = setting(
         1024,

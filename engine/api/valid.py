@@ -1,11 +1,11 @@
-"""Text as UTF-8 can hold it: used wherever text comes in from a file, a person, a template or another program."""
+"""Makes text encodable as UTF-8, for input from files, the person, templates and other programs."""
 
 from __future__ import annotations
 
 
 def valid_text(text: str) -> str:
-    """The text with two halves of a surrogate pair that stand side by side as their character, and U+FFFD for a half
-    that stands alone, as of a file name that is not UTF-8; any other text is returned as it is."""
+    """The text with surrogate pairs joined to their character, and U+FFFD for each lone surrogate, as in a file name
+    that is not UTF-8; any other text is returned unchanged."""
     try:
         text.encode()
     except UnicodeEncodeError:

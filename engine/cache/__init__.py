@@ -1,1 +1,1 @@
-"""What is in the KV cache, what it costs, and what leaves it when it is full."""
+"""The KV cache manager: prefix reuse, eviction, renumbering, checkpoints."""

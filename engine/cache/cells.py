@@ -1,4 +1,4 @@
-"""The cells of one chat: every way they change, so that the token sequence and native memory stay equal."""
+"""The cells of one chat: all operations that keep the token sequence and native memory consistent."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Interrupt = Callable[[], bool]
 class Cells:
     """A sequence and the native memory that holds its cached tokens.
 
-    Invariant between calls: the cached runs of ``sequence`` are exactly the positions that ``memory`` holds. Whatever
-    llama.cpp refuses ends with both of them empty and an EngineError.
+    Invariant between calls: the cached runs of ``sequence`` are exactly the positions that ``memory`` holds. If
+    llama.cpp refuses an operation, both are emptied and an EngineError is raised.
     """
 
     def __init__(self, memory: CacheMemory) -> None:
@@ -38,17 +38,17 @@ class Cells:
 
     @property
     def is_shift_pending(self) -> bool:
-        """Whether positions were changed and K is rotated only by the next decode: until then the state is no one's."""
+        """Whether a K-shift is pending, which the next decode applies; until then the state can't be copied."""
         return self._is_shift_pending
 
     @property
     def is_equal(self) -> bool:
-        """Whether memory ends where the sequence says: not if someone else has used it in between."""
+        """Whether memory ends at the sequence's last position; False if other code has used it in between."""
         return self._memory.last_position() + 1 == self.sequence.next_position
 
     @property
     def is_state(self) -> bool:
-        """Whether memory mixes the whole text into a state that no token can be taken out of."""
+        """Whether memory is a recurrent state, from which no token can be removed."""
         return self.traits.kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID)
 
     @property
@@ -56,29 +56,29 @@ class Cells:
         return self.is_state or self.traits.n_swa > 0
 
     def can_cut(self, length: int) -> bool:
-        """Whether removing all but the first ``length`` tokens brings the past back."""
+        """Whether removing all but the first ``length`` tokens restores the exact earlier state."""
         return can_cut(self.traits, self._window_start, self.sequence.position_at(length))
 
     @property
     def can_shift(self) -> bool:
-        """Whether a K-shift is safe: it brings near what lay beyond a gap, and window layers may not have that."""
+        """Whether a K-shift is safe: closing a gap moves tokens into the window that window layers may lack."""
         n_lacking = self._n_lacking
         n_held = self.sequence.n_cached - n_lacking
         return self.traits.can_shift and (n_lacking == 0 or n_held >= self.traits.n_swa - 1)
 
     @property
     def _n_lacking(self) -> int:
-        """How many cached tokens window layers may not have: the first ones."""
+        """How many cached tokens, counted from the first one, window layers may lack."""
         n_lacking = 0
         for run in self.sequence.cached_runs():
             assert run.first_position is not None
             n_lacking += max(0, min(run.end_position, self._window_start) - run.first_position)
         return n_lacking
 
-    # Taking out
+    # Removing
 
     def roll_back(self, length: int) -> int:
-        """Forget everything from index ``length`` on, or earlier where memory can't stop there; the new length.
+        """Forget all tokens from index ``length`` on, or earlier if memory can't be cut there; returns the new length.
 
         ::
 
@@ -86,7 +86,7 @@ class Cells:
             before   | prefix             | old text           |
             after    | prefix             |
 
-        Sliding windows and states go back to a checkpoint at or before ``length``, without one to nothing.
+        Sliding windows and recurrent states go back to a checkpoint at or before ``length``; without one, to nothing.
         """
         if length == len(self.sequence):
             return length
@@ -99,7 +99,7 @@ class Cells:
         return len(self.sequence)
 
     def evict(self, start: int, end: int) -> int:
-        """Free the cells of ``[start, end)``; how many they were.
+        """Free the cells of ``[start, end)``; returns their number.
 
         ::
 
@@ -115,9 +115,9 @@ class Cells:
         return self.sequence.evict(start, end)
 
     def keep_only_first(self, length: int) -> int:
-        """Evict all but the first ``length`` tokens, or all where those can't be kept alone; how many are left.
+        """Evict all but the first ``length`` tokens, or all if these can't be kept alone; returns how many are left.
 
-        Kept is only what is cached without a gap from the first token on.
+        Only tokens that are cached without a gap from the first one on are kept.
         """
         first = next(self.sequence.cached_runs(0, length), None)
         n_kept = first.end if first is not None and first.start == 0 and self.can_cut(first.end) else 0
@@ -141,7 +141,7 @@ class Cells:
         self.sequence = TokenSequence()
 
     def _remove(self, start: int, end: int | None) -> None:
-        """Free the cells of the cached tokens in ``[start, end)``, which lie together, or of all from ``start`` on."""
+        """Free the cells of the cached tokens in ``[start, end)``, which are adjacent, or of all from ``start`` on."""
         first = next(self.sequence.cached_runs(start, end), None)
         if first is None:
             return
@@ -153,10 +153,10 @@ class Cells:
         self._memory.clear()
         self._window_start, self._has_freed, self._is_shift_pending = 0, False, False
 
-    # Putting in
+    # Adding
 
     def skip(self, tokens: Sequence[int]) -> None:
-        """Let the sequence hold tokens that are part of the chat and are not fed."""
+        """Append tokens to the sequence that are part of the chat but are not fed."""
         self.sequence.append_skipped(tokens)
 
     def decode(
@@ -164,8 +164,8 @@ class Cells:
     ) -> bool:
         """Evaluate the tokens of index ``start`` and on, at the next positions; False if interrupted before the end.
 
-        After an interruption an attention memory keeps the micro-batches that were done; a state, which the one that
-        was stopped may have changed, is at its last checkpoint.
+        After an interruption an attention memory keeps the completed micro-batches; a recurrent state, which the
+        interrupted one may have changed, is restored to its last checkpoint.
         """
         sequence, position = self.sequence, self.sequence.next_position
         outcome = self._memory.decode(tokens, position, interrupt=interrupt, all_logits=all_logits)
@@ -180,21 +180,21 @@ class Cells:
         if n_again:
             sequence.recache(start, start + n_again, position)
         sequence.append_cached(tokens[n_again : outcome.n_done], position + n_again)
-        # A micro-batch that was stopped may have taken the cells of what its own tokens no longer see.
+        # An interrupted micro-batch may have reused cells of tokens that are outside its own window.
         self._note_reuse(sequence.next_position + (outcome.status is DecodeStatus.INTERRUPTED))
         return outcome.status is DecodeStatus.DONE
 
     def _note_reuse(self, next_position: int) -> None:
-        """Cells of window layers may hold new tokens now, save for the last ``n_swa`` before ``next_position``.
+        """Note that window-layer cells may be reused, except for the last ``n_swa`` positions before ``next_position``.
 
-        With ``swa_full`` there are cells for all; but once some were freed, those of masked tokens are used again too.
+        With ``swa_full`` there are cells for all tokens; but once some were freed, masked tokens' cells are reused too.
         """
         traits = self.traits
         if traits.n_swa and (traits.kind is not MemoryKind.ATTENTION or self._has_freed):
             self._window_start = max(self._window_start, next_position - traits.n_swa)
 
     def shift_down(self) -> None:
-        """Close the gaps between cached positions by one K-shift, which happens with the next decode.
+        """Close the gaps between cached positions by one K-shift, which the next decode applies.
 
         ::
 
@@ -213,7 +213,7 @@ class Cells:
     # Checkpoints
 
     def add_checkpoint(self) -> None:
-        """Copy what can't be rolled back, as it is at the end of the sequence."""
+        """Take a checkpoint (recurrent state, sliding windows) at the end of the sequence."""
         sequence = self.sequence
         if sequence.n_cached and not self._is_shift_pending:
             state = self._memory.snapshot(partial=True)
@@ -225,7 +225,7 @@ class Cells:
             self.clear()
 
     def _restore(self, checkpoint: Checkpoint) -> bool:
-        """Be again as at the checkpoint, less what has been evicted since."""
+        """Go back to the checkpoint, with the tokens evicted since then removed; whether llama.cpp accepted it."""
         memory, sequence = self._memory, self.sequence
         if not memory.restore(checkpoint.state, partial=True) or not memory.remove(checkpoint.next_position, None):
             return False
@@ -236,37 +236,37 @@ class Cells:
         self._window_start = max(0, checkpoint.next_position + 1 - self.traits.n_swa) if self.traits.n_swa else 0
         return True
 
-    # All of it, outside the context
+    # Snapshots
 
     @property
     def outline(self) -> Outline:
-        """What a snapshot would say, without its bytes; changes with the sequence."""
+        """The outline of a snapshot taken now, without its bytes; it refers to the live sequence."""
         indices = tuple(checkpoint.index for checkpoint in self._checkpoints.copies())
         return Outline(self.sequence, self._window_start, indices)
 
     def snapshot(self, room: StateBytes | None = None) -> Snapshot | None:
-        """A copy of everything; None if there is nothing, or not before the next decode.
+        """A copy of the sequence's state; None if the cache is empty or a K-shift is pending.
 
-        ``room``: a state that nobody needs any more, whose memory the copy may take; untouched where there is no copy.
+        ``room``: an obsolete state whose memory the copy may reuse; untouched if the result is None.
         """
-        # Between a shift and the decode that does it, old K stands beside new positions.
+        # Between a K-shift and the decode that applies it, positions are new while K is still rotated for the old ones.
         if not self.sequence.n_cached or self._is_shift_pending or not self.is_equal:
             return None
-        # Of window layers llama.cpp copies the last ``n_swa`` tokens and no more, with ``swa_full`` too.
+        # llama.cpp copies only the last ``n_swa`` tokens of window layers, with ``swa_full`` too.
         n_swa, end = self.traits.n_swa, self.sequence.next_position
         window_start = max(self._window_start, end - n_swa) if n_swa else 0
         outline = replace(self.outline, sequence=self.sequence.copy(), window_start=window_start)
         return Snapshot(outline, self._checkpoints.copies(), self._memory.snapshot(room=room))
 
     def restore(self, snapshot: Snapshot) -> bool:
-        """Be as the snapshot was; False, with an empty cache, if llama.cpp refuses it."""
+        """Restore a snapshot; False, with an empty cache, if llama.cpp refuses it."""
         self.clear()
         outline = snapshot.outline
         if not self._can_hold(outline) or not self._memory.restore(snapshot.state):
             self._empty_memory()
             return False
         self.sequence = outline.sequence.copy()
-        # What was freed before left no holes: the cells lie side by side again.
+        # Restored cells are contiguous: gaps from earlier evictions are gone.
         self._window_start = outline.window_start
         for checkpoint in snapshot.checkpoints:
             self._checkpoints.add(replace(checkpoint, removed=list(checkpoint.removed)))
@@ -280,7 +280,7 @@ class Cells:
         return sequence.n_cached <= traits.n_cells and sequence.next_position <= traits.n_positions
 
     def _fail(self, code: ErrorCode, detail: str) -> NoReturn:
-        """Leave an empty, true cache, and say what happened."""
+        """Empty the cache, so that it is consistent, and raise the error."""
         self.clear()
         raise EngineError(
             code,

@@ -1,4 +1,4 @@
-"""Small copies of what can't be rolled back (recurrent state, sliding windows), taken at turn borders."""
+"""Checkpoints: small copies of recurrent state and sliding windows, taken at turn borders to allow a rollback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUDGET_BYTES = 1 << 30
 class Checkpoint:
     """The state after the first ``index`` tokens, before ``next_position``.
 
-    ``removed``: position ranges evicted since, which must be taken out again after a restore.
+    ``removed``: position ranges evicted since, which must be removed again after a restore.
     """
 
     index: int
@@ -23,7 +23,7 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one sequence, oldest dropped first when they pass ``budget_bytes``."""
+    """The checkpoints of one sequence; the oldest are dropped first when they exceed ``budget_bytes``."""
 
     def __init__(self, budget_bytes: int = BUDGET_BYTES) -> None:
         self._budget_bytes = budget_bytes
@@ -34,26 +34,26 @@ class Checkpoints:
         return sum(len(checkpoint.state) for checkpoint in self._kept)
 
     def add(self, checkpoint: Checkpoint) -> None:
-        """Keep a checkpoint; at least the newest one stays, however large."""
+        """Add a checkpoint; the newest one is always kept, however large."""
         self.drop_after(checkpoint.index - 1)
         self._kept.append(checkpoint)
         while len(self._kept) > 1 and self.n_bytes > self._budget_bytes:
             del self._kept[0]
 
     def copies(self) -> tuple[Checkpoint, ...]:
-        """Those kept now, from the oldest on, which change on their own."""
+        """Independent copies of all checkpoints, oldest first."""
         return tuple(replace(kept, removed=list(kept.removed)) for kept in self._kept)
 
     def latest(self, index: int) -> Checkpoint | None:
-        """The newest checkpoint that knows no token from ``index`` on."""
+        """The newest checkpoint that covers no token from ``index`` on; None if there is none."""
         return next((kept for kept in reversed(self._kept) if kept.index <= index), None)
 
     def drop_after(self, index: int) -> None:
-        """Forget those that know more than the first ``index`` tokens."""
+        """Drop the checkpoints that cover more than the first ``index`` tokens."""
         self._kept = [kept for kept in self._kept if kept.index <= index]
 
     def note_removed(self, p0: int, p1: int) -> None:
-        """Cells at positions ``[p0, p1)`` were evicted."""
+        """Note that the cells at positions ``[p0, p1)`` were evicted."""
         for kept in self._kept:
             if kept.removed and kept.removed[-1][1] == p0:
                 p0_before, _p1 = kept.removed.pop()

@@ -1,4 +1,4 @@
-"""Decides what of a chat is in the cache: reuses, feeds, evicts and renumbers as the policy says."""
+"""The cache manager: decides by the policy which tokens of a chat are reused, fed, evicted or renumbered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH_AFTER_SHIFT = 32
 
 
 class RecomputeReason(StrEnum):
-    """Why tokens that had been evaluated must be evaluated again."""
+    """Why a recompute is needed."""
 
     NO_CHECKPOINT = "no_checkpoint"
     """The change lies before the last checkpoint of a memory that can't be rolled back."""
@@ -36,7 +36,7 @@ class RecomputeReason(StrEnum):
 
 
 class AppendResult(StrEnum):
-    """What became of sampled tokens."""
+    """What happened to appended tokens."""
 
     CACHED = "cached"
     FULL = "full"
@@ -45,7 +45,7 @@ class AppendResult(StrEnum):
 
 @dataclass(frozen=True)
 class Feed:
-    """What a prompt will cost: ``n_prompt`` = ``n_reused`` + ``n_skipped`` + ``n_fed``.
+    """The cost of a prompt in tokens: ``n_prompt`` = ``n_reused`` + ``n_skipped`` + ``n_fed``.
 
     ``n_reused`` tokens were in the sequence, evicted ones among them, and need not be fed. ``n_recomputed`` of the fed
     tokens had been evaluated before; ``reason`` says why, where more than a checkpoint's distance must be again.
@@ -66,8 +66,8 @@ class CacheManager:
     sampled tokens. After each of them, and after an interruption or an error in any of them, the sequence says exactly
     which positions native memory holds.
 
-    ``feed_size``: most tokens evaluated between two looks at ``interrupt``. ``renumber_at``: the position before which
-    what is kept gets low positions, by default a distance that was measured.
+    ``feed_size``: the most tokens evaluated between two checks of ``interrupt``. ``renumber_at``: the position before
+    which kept tokens are renumbered, by default a measured distance.
     """
 
     def __init__(self, memory: CacheMemory, *, feed_size: int | None = None, renumber_at: int | None = None) -> None:
@@ -92,7 +92,7 @@ class CacheManager:
 
     @property
     def limits(self) -> Limits:
-        """The numbers in force since the last prompt."""
+        """The policy's limits, as resolved for the last prompt."""
         return self._limits
 
     @property
@@ -107,7 +107,7 @@ class CacheManager:
     # A prompt
 
     def begin(self, prompt: Prompt, settings: PolicySettings) -> Feed:
-        """Roll back to the prompt's prefix, make room for the rest; what feeding will cost.
+        """Roll back to the prompt's prefix and make room for the rest; returns what feeding will cost.
 
         Raises EngineError(PROMPT_TOO_LONG, SETTING_INVALID) before anything has changed.
         """
@@ -130,7 +130,7 @@ class CacheManager:
         return self._as_feed(n_same)
 
     def settle(self, prompt: Prompt, settings: PolicySettings) -> None:
-        """Hold what there is of a prompt, by its turns, and nothing else; nothing is fed."""
+        """Keep the cached prefix of a prompt with its turns, and drop the rest; nothing is fed."""
         self._set_limits(window.limits(settings, self._cells.traits, prompt.turns))
         self._turns, self._tokens, self._reason, self.counts = prompt.turns, prompt.tokens, None, CacheCounts()
         self._pending = []
@@ -148,14 +148,14 @@ class CacheManager:
         return Feed(n_prompt, n_prompt - n_fed - n_skipped, n_skipped, n_fed, n_recomputed, self._reason)
 
     def _plan_feed(self, n_kept: int) -> None:
-        """Decide what of the prompt is fed, in which order, and free the room for it."""
+        """Decide which tokens of the prompt are fed, in which order, and make room for them."""
         n_tokens, limits, sequence = len(self._tokens), self._limits, self.sequence
         n_new = n_tokens - n_kept
         is_whole = not self._has_lost_before(n_kept)
         n_sinks = sum(run.length for run in sequence.cached_runs(0, limits.n_sink))
         if is_whole and limits.policy is not Policy.RECOMPUTE and self.n_free < n_new <= limits.capacity - n_sinks:
             self._evict_for(n_new)
-            # A large chunk can have taken the beginning of the newest message.
+            # A large eviction may have taken the beginning of the newest message.
             is_whole = not self._has_lost_before(n_kept)
         if is_whole and n_new <= self.n_free:
             self._pending = [range(n_kept, n_tokens)]
@@ -170,10 +170,10 @@ class CacheManager:
         self._rebuild(start, n_tokens)
 
     def _has_lost_before(self, n_kept: int) -> bool:
-        """Whether something that an answer can't do without has left the cache.
+        """Whether tokens that an answer needs have left the cache.
 
-        That is any of the sinks, of the newest message (unless it alone is longer than the window), and the token right
-        before what is fed.
+        These are the sinks, the newest message (unless it alone is longer than the window), and the token right before
+        the fed ones.
         """
         sequence, limits = self.sequence, self._limits
         n_sinks = min(n_kept, limits.n_sink)
@@ -199,7 +199,7 @@ class CacheManager:
             after    | sinks | evicted or   | pending              |
                              | skipped      |
 
-        Sinks that are not cached, or can't be kept alone, are pending too.
+        Sinks that are not cached, or can't be kept alone, become pending too.
         """
         n_sink = min(self._limits.n_sink, start)
         self.counts.n_evicted += sum(run.length for run in self.sequence.cached_runs(n_sink, start))
@@ -210,14 +210,15 @@ class CacheManager:
     # Feeding
 
     def feed(self, interrupt: Interrupt | None = None) -> Iterator[int]:
-        """Evaluate what ``begin`` planned, in batches; yields the tokens done so far after each.
+        """Prefill what ``begin`` planned, in batches; yields the number of tokens done after each.
 
-        Ends early, with a true state, when ``interrupt`` says so: then ``is_fed`` is False, and feeding again goes on.
+        Ends early, in a consistent state, when ``interrupt`` returns True; ``is_fed`` is then False, and another call
+        resumes.
         Raises EngineError(DECODE_FAILED) with an empty cache if llama.cpp fails.
         """
         n_done = 0
         while self._pending:
-            # Asked here as well as inside a decode, since that can't be stopped on a GPU.
+            # Checked here as well as inside a decode, which can't be interrupted on a GPU.
             if interrupt is not None and interrupt():
                 return
             part = self._pending[0]
@@ -238,10 +239,10 @@ class CacheManager:
                 return
 
     def _take_done(self, part: range, batch: range) -> int:
-        """Take what a batch did off what is pending; the tokens done."""
+        """Remove the tokens that a batch evaluated from the pending ones; returns their number."""
         sequence = self.sequence
         if len(sequence) < batch.start:
-            # A state went back to its last checkpoint.
+            # A recurrent state was restored to its last checkpoint.
             self._plan_feed(len(sequence))
             return 0
         done = next(sequence.cached_runs(batch.start, batch.stop), None)
@@ -256,7 +257,7 @@ class CacheManager:
         return not self._pending
 
     def _skip_to(self, index: int) -> None:
-        """Let the sequence hold the tokens up to ``index`` that are not fed."""
+        """Append the tokens up to ``index`` to the sequence as skipped."""
         n_held = len(self.sequence)
         if index > n_held:
             self._cells.skip(self._tokens[n_held:index])
@@ -265,7 +266,7 @@ class CacheManager:
     # Checkpoints
 
     def _next_border(self, part: range) -> int:
-        """Where the next batch ends at the latest, so that a checkpoint can be taken there."""
+        """The index at which the next batch must end at the latest, so that a checkpoint can be taken there."""
         if not self._cells.needs_checkpoints:
             return part.stop
         borders = [turn.start for turn in self._turns if part.start < turn.start < part.stop]
@@ -273,7 +274,7 @@ class CacheManager:
         return min([*borders[-2:], *far], default=part.stop)
 
     def _is_border(self, index: int) -> bool:
-        """Whether a checkpoint belongs before the token at ``index``, which is the next one of the sequence."""
+        """Whether a checkpoint should be taken before the token at ``index``, the next one of the sequence."""
         if not self._cells.needs_checkpoints or index != len(self.sequence):
             return False
         return any(turn.start == index for turn in self._turns)
@@ -281,17 +282,17 @@ class CacheManager:
     # Sampled tokens
 
     def append(self, token: int, interrupt: Interrupt | None = None) -> AppendResult:
-        """Evaluate one sampled token, making room for it as the policy says.
+        """Decode one sampled token, making room for it as the policy says.
 
-        An interruption while room is made can be gone on from: append the token again. One of the token itself takes a
-        state back to its last checkpoint, from where ``begin`` goes on.
+        After an interruption while making room, append the token again. An interruption of the decode itself restores a
+        recurrent state to its last checkpoint; continue with ``begin``.
         """
         return self.extend([token], interrupt)
 
     def extend(
         self, tokens: Sequence[int], interrupt: Interrupt | None = None, *, all_logits: bool = False
     ) -> AppendResult:
-        """Evaluate tokens as if they had been sampled: a batch of them, ``n_free`` or, if that is less, ``n_evict``."""
+        """Decode a batch of tokens as if they had been sampled: at most the larger of ``n_free`` and ``n_evict``."""
         if self._pending and not self._feed_again(interrupt):
             return AppendResult.INTERRUPTED
         if len(tokens) > self.n_free:
@@ -307,7 +308,7 @@ class CacheManager:
         return AppendResult.CACHED if is_whole else AppendResult.INTERRUPTED
 
     def _make_room_in_answer(self, n_new: int, interrupt: Interrupt | None) -> bool:
-        """Evict a chunk, or evaluate the newest turns again; False if interrupted."""
+        """Evict ``n_evict`` tokens, or recompute the newest turns; False if interrupted."""
         if n_new > self._limits.n_evict:
             raise ValueError(f"{n_new} tokens at once are more than the {self._limits.n_evict} that an eviction frees")
         if self._limits.policy is not Policy.RECOMPUTE:
@@ -326,7 +327,7 @@ class CacheManager:
     # Positions
 
     def renumber(self, interrupt: Interrupt | None = None) -> bool:
-        """Give what is cached the positions 0, 1, 2 and on, by a K-shift or a recompute; False if interrupted."""
+        """Give all cached tokens the positions 0, 1, 2, …, by a K-shift or a recompute; False if interrupted."""
         if self.sequence.next_position == self.sequence.n_cached:
             return True
         self.counts.n_renumbered += 1
@@ -343,9 +344,9 @@ class CacheManager:
         return self.sequence.next_position + n_new <= self._renumber_at
 
     def _make_recompute_worthwhile(self) -> None:
-        """Evict more before renumbering means reading again what is kept.
+        """Evict more tokens before a renumbering that has to recompute the kept ones.
 
-        A cache as long as the trained length has no positions left over: it would be read whole for every chunk.
+        A cache as long as the trained length has no spare positions: each eviction would recompute all of it.
         """
         if self._cells.can_shift or self._limits.policy not in (Policy.SINKS, Policy.WINDOW):
             return
@@ -353,7 +354,7 @@ class CacheManager:
         self._evict_for(n_until_next - (self._renumber_at - self._limits.capacity))
 
     def _recompute_cached(self, interrupt: Interrupt | None) -> bool:
-        """Evaluate every cached token again at low positions, where a K-shift is not safe."""
+        """Evaluate every cached token again at low positions, because a K-shift is not safe."""
         still_pending = self._pending
         if len(self._tokens) < len(self.sequence):
             self._tokens = self.sequence.tokens(0, len(self.sequence))
@@ -363,21 +364,21 @@ class CacheManager:
         self._pending = [*self._pending, *still_pending]
         return is_done
 
-    # All of it
+    # Snapshots
 
     def n_usable(self, tokens: Sequence[int]) -> int:
         """How many cells a prompt of ``tokens`` would reuse."""
         return self._cells.outline.n_usable(tokens, self._cells.traits)
 
     def snapshot(self, room: StateBytes | None = None) -> Snapshot | None:
-        """A copy of everything cached; None if that is nothing, or can't be copied now.
+        """A copy of the cached state; None if the cache is empty or can't be copied now.
 
-        ``room``: a state that nobody needs any more, whose memory the copy may take; untouched where there is no copy.
+        ``room``: an obsolete state whose memory the copy may reuse; untouched if the result is None.
         """
         return self._cells.snapshot(room)
 
     def restore(self, snapshot: Snapshot) -> bool:
-        """Hold what the snapshot held; False, with an empty cache, if llama.cpp refuses it."""
+        """Restore a snapshot; False, with an empty cache, if llama.cpp refuses it."""
         self._turns, self._tokens, self._pending = (), (), []
         return self._cells.restore(snapshot)
 

@@ -1,4 +1,4 @@
-"""What the cache manager needs of native memory: a protocol that llama.cpp and the tests' fake both implement."""
+"""The native memory interface of the cache manager: a protocol that llama.cpp and the tests' fake implement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ StateBytes = bytes | bytearray | memoryview
 
 
 class MemoryKind(StrEnum):
-    """How a model remembers, which decides what can be taken out of its memory again."""
+    """The kind of a model's memory, which decides what can be removed from it."""
 
     ATTENTION = "attention"
     """Every layer keeps every token's K and V: any cell can be freed."""
@@ -26,9 +26,9 @@ class MemoryKind(StrEnum):
 
 @dataclass(frozen=True)
 class MemoryTraits:
-    """What a context's memory can do.
+    """The capabilities of a context's memory.
 
-    ``n_cells``: cells there really are. ``n_swa``: sliding window in tokens, 0 for none. ``can_shift``: a K-shift is
+    ``n_cells``: effective number of cells. ``n_swa``: sliding window in tokens, 0 for none. ``can_shift``: a K-shift is
     safe. ``n_positions``: positions the model was trained on, RoPE scaling included; none may reach it.
     """
 
@@ -48,7 +48,7 @@ class DecodeStatus(StrEnum):
 
 @dataclass(frozen=True)
 class DecodeOutcome:
-    """``n_done`` tokens of the batch are in the cache now."""
+    """The result of a decode: ``n_done`` tokens of the batch are in the cache now."""
 
     status: DecodeStatus
     n_done: int

@@ -29,13 +29,13 @@ class TokenRun:
         return self.first_position + self.length
 
     def cut(self, start: int, end: int) -> TokenRun:
-        """The part of this run inside ``[start, end)``, which must not be empty."""
+        """The part of this run inside ``[start, end)``, which must overlap it."""
         start, end = max(start, self.start), min(end, self.end)
         position = None if self.first_position is None else self.first_position + start - self.start
         return replace(self, start=start, end=end, first_position=position)
 
     def continues(self, other: TokenRun) -> bool:
-        """Whether this run and ``other``, which starts where this one ends, are one."""
+        """Whether this run and ``other``, which starts where this one ends, can be joined."""
         if self.state is not other.state:
             return False
         return self.first_position is None or self.end_position == other.first_position
@@ -76,14 +76,14 @@ class TokenSequence:
         return self.position_at(len(self))
 
     def position_at(self, index: int) -> int:
-        """The position that the next token gets once all from ``index`` on are forgotten."""
+        """The position that the next token gets after a truncation to ``index`` tokens."""
         for run in reversed(self._runs):
             if run.state is SpanState.CACHED and run.start < index:
                 return run.end_position - max(0, run.end - index)
         return 0
 
     def count(self, state: SpanState) -> int:
-        """How many tokens are in a state."""
+        """The number of tokens in a state."""
         return sum(run.length for run in self._runs if run.state is state)
 
     def tokens(self, start: int = 0, end: int | None = None) -> list[int]:
@@ -102,7 +102,7 @@ class TokenSequence:
         return sum(run.length for run in self.cached_runs(start, end)) == max(0, end - start)
 
     def common_prefix(self, tokens: Sequence[int]) -> int:
-        """How many first tokens are the same, whatever their state."""
+        """The length of the common prefix with ``tokens``, whatever the tokens' states."""
         other = array("i", tokens)
         low, high = 0, min(len(self._tokens), len(other))
         if self._tokens[:high] == other[:high]:
@@ -116,16 +116,16 @@ class TokenSequence:
         return low
 
     def append_cached(self, tokens: Sequence[int], first_position: int) -> None:
-        """Tokens that were just decoded at ``first_position`` and on."""
+        """Append tokens that were just decoded at ``first_position`` and on."""
         self._append(tokens, SpanState.CACHED, first_position)
         self._n_cached += len(tokens)
 
     def append_skipped(self, tokens: Sequence[int]) -> None:
-        """Tokens that are part of the chat and were never fed."""
+        """Append tokens that are part of the chat and were never fed."""
         self._append(tokens, SpanState.SKIPPED, None)
 
     def append_evicted(self, tokens: Sequence[int]) -> None:
-        """Tokens that had cells once."""
+        """Append tokens whose cells have been evicted."""
         self._append(tokens, SpanState.EVICTED, None)
 
     def _append(self, tokens: Sequence[int], state: SpanState, first_position: int | None) -> None:
@@ -134,14 +134,14 @@ class TokenSequence:
         start = len(self._tokens)
         self._tokens.extend(tokens)
         last = self._runs[-1] if self._runs else None
-        # Once for each sampled token: only one run is made.
+        # Called for each sampled token: the usual case creates only one run.
         if last is not None and last.state is state and (first_position is None or last.end_position == first_position):
             self._runs[-1] = TokenRun(last.start, start + len(tokens), state, last.first_position)
         else:
             self._runs.append(TokenRun(start, start + len(tokens), state, first_position))
 
     def evict(self, start: int, end: int) -> int:
-        """Mark the cached tokens of ``[start, end)`` as evicted; how many they were."""
+        """Mark the cached tokens of ``[start, end)`` as evicted; returns their number."""
         evicted = list(self.cached_runs(start, end))
         for run in evicted:
             self._replace(replace(run, state=SpanState.EVICTED, first_position=None))
@@ -149,7 +149,7 @@ class TokenSequence:
         return sum(run.length for run in evicted)
 
     def copy(self) -> TokenSequence:
-        """One that changes on its own."""
+        """An independent copy."""
         other = TokenSequence()
         other._tokens, other._runs, other._n_cached = self._tokens[:], list(self._runs), self._n_cached
         return other
@@ -166,7 +166,7 @@ class TokenSequence:
         self._n_cached = sum(run.length for run in self.cached_runs())
 
     def renumber(self) -> list[tuple[TokenRun, int]]:
-        """Give all cached tokens the positions 0, 1, 2 and on; each run as it was, and by how much it moved."""
+        """Give all cached tokens the positions 0, 1, 2, …; returns each run as it was, with its position delta."""
         moves: list[tuple[TokenRun, int]] = []
         position = 0
         for run in list(self.cached_runs()):
@@ -180,7 +180,7 @@ class TokenSequence:
         return moves
 
     def _replace(self, new: TokenRun) -> None:
-        """Put a run in the place of what is there, and join it with neighbours it continues."""
+        """Replace the range of a run by it, and join it with neighbours that it continues."""
         before = [run.cut(0, new.start) for run in self._runs if run.start < new.start]
         after = [run.cut(new.end, run.end) for run in self._runs if run.end > new.end]
         joined: list[TokenRun] = []

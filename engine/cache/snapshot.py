@@ -1,4 +1,4 @@
-"""A chat's cached state outside the context, and what of it a prompt could use."""
+"""A snapshot of a chat's cached state, outside the context."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ TOKEN_BYTES = 4
 
 
 def can_cut(traits: MemoryTraits, window_start: int, next_position: int) -> bool:
-    """Whether removing the tail brings the past back, so that the next token has ``next_position``.
+    """Whether removing the tail restores the exact earlier state, in which the next token has ``next_position``.
 
-    Never for a state. Window layers must still have all that this token sees; from ``window_start`` on they do::
+    Never for a recurrent state. Window layers must still hold all tokens that this one attends to; they hold those
+    from ``window_start`` on::
 
         position  0 ...... next - n_swa ............ next
         sees      |        . | n_swa - 1 tokens      |
@@ -28,7 +29,7 @@ def can_cut(traits: MemoryTraits, window_start: int, next_position: int) -> bool
 
 @dataclass(frozen=True)
 class Outline:
-    """Everything of a snapshot but the bytes: the sequence, and how far it could be rolled back.
+    """A snapshot without its bytes: the sequence, and how far it can be rolled back.
 
     ``window_start``: the position from which on window layers have every cached token.
     """
@@ -46,13 +47,13 @@ class Outline:
         return sum(run.length for run in self.sequence.cached_runs(0, n_same))
 
     def n_beyond(self, other: TokenSequence) -> int:
-        """Tokens that are not in ``other``."""
+        """The number of tokens after the common prefix with ``other``."""
         return len(self.sequence) - self.sequence.common_prefix(other.tokens())
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What brings a chat back into an empty context. ``state``: llama.cpp's bytes of the whole sequence."""
+    """Everything needed to restore a chat into an empty context. ``state``: llama.cpp's bytes of the sequence."""
 
     outline: Outline
     checkpoints: tuple[Checkpoint, ...]

@@ -1,4 +1,4 @@
-"""What the cache reports about itself: counts while a request runs, and the whole sequence as spans."""
+"""Cache usage reports: counts of the running request, the sequence as spans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.cache.window import Limits
 
 @dataclass
 class CacheCounts:
-    """Tokens since the request began (``n_renumbered`` counts occasions)."""
+    """Token counts since the request began (``n_renumbered`` counts renumberings)."""
 
     n_evicted: int = 0
     n_skipped: int = 0
@@ -24,7 +24,7 @@ class CacheCounts:
 
 
 def spans(sequence: TokenSequence, turns: Sequence[PromptTurn], limits: Limits) -> tuple[Span, ...]:
-    """The sequence cut wherever state, turn or being a sink changes; together the spans cover every token.
+    """The sequence split wherever state, turn or being a sink changes; together the spans cover every token.
 
     The last turn goes on to the end of the sequence: it is the one being written.
     """

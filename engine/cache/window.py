@@ -1,4 +1,4 @@
-"""What stays in the cache and what leaves it: pure functions of numbers and turns."""
+"""The eviction policy as pure functions of limits and turns."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RECOMPUTE_SHARE = 2
 
 @dataclass(frozen=True)
 class Limits:
-    """The cache policy with every number filled in, in tokens.
+    """The cache policy with every number resolved, in tokens.
 
     ``n_sink`` first tokens stay for good (the system prompt among them if it is kept); beside them ``n_window`` most
     recent ones, of which an eviction frees ``n_evict`` or more at a time. ``n_spare`` cells are left unused, because
-    the window was made smaller than it could be.
+    the window was set smaller than it could be.
     """
 
     policy: Policy
@@ -35,7 +35,7 @@ class Limits:
 
     @property
     def capacity(self) -> int:
-        """Most tokens that may be cached."""
+        """The most tokens that may be cached."""
         return self.n_sink + self.n_window
 
     @property
@@ -53,10 +53,9 @@ _MEMORY_WORDS = {
 
 
 def allowed_policies(kind: MemoryKind) -> tuple[Policy, ...]:
-    """Policies a kind of memory can follow, the default first.
+    """The policies that a kind of memory supports, the default first.
 
-    A recurrent state holds the whole text mixed together: nothing can be evicted from it, only left out when the rest
-    is evaluated again.
+    Nothing can be evicted from a recurrent state; tokens can only be left out of a recompute.
     """
     if kind in (MemoryKind.RECURRENT, MemoryKind.HYBRID):
         return (Policy.RECOMPUTE, Policy.STOP)
@@ -64,7 +63,7 @@ def allowed_policies(kind: MemoryKind) -> tuple[Policy, ...]:
 
 
 def unfit_policy(policy: Policy, kind: MemoryKind) -> EngineError:
-    """The error for a policy that a kind of memory can't follow."""
+    """The error for a policy that a kind of memory doesn't support."""
     return _invalid(
         say(
             "This model's memory is {0}, so tokens can't be taken out of it: choose recompute or stop instead of {1}.",
@@ -75,7 +74,7 @@ def unfit_policy(policy: Policy, kind: MemoryKind) -> EngineError:
 
 
 def check_policy(settings: PolicySettings, kind: MemoryKind, n_cells: int) -> None:
-    """Refuse a policy that can't work in ``n_cells``, with the way out; raises EngineError(SETTING_INVALID)."""
+    """Raise EngineError(SETTING_INVALID), with advice, for a policy that can't work in ``n_cells`` cells."""
     policy = settings.policy or allowed_policies(kind)[0]
     if policy not in allowed_policies(kind):
         raise unfit_policy(policy, kind)
@@ -110,7 +109,7 @@ def _invalid(sentence: Sentence) -> EngineError:
 
 
 def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[PromptTurn]) -> Limits:
-    """Fill in the numbers for a chat; raises EngineError where its system prompt leaves no room."""
+    """Resolve the policy's numbers for a chat; raises EngineError if its system prompt leaves no room."""
     n_room = min(traits.n_cells, traits.n_positions)
     check_policy(settings, traits.kind, n_room)
     policy = settings.policy or allowed_policies(traits.kind)[0]
@@ -140,12 +139,12 @@ def limits(settings: PolicySettings, traits: MemoryTraits, turns: Sequence[Promp
 
 
 def _n_system(turns: Sequence[PromptTurn]) -> int:
-    """Where the system prompt ends: it stands first, or there is none."""
+    """The token index at which the system prompt ends; 0 if the chat doesn't begin with one."""
     return turns[0].end if turns and turns[0].role == "system" else 0
 
 
 def _sinks_as_turns(n_sink: int, n_window: int, turns: Sequence[PromptTurn]) -> tuple[int, int]:
-    """Sinks that end inside a finished turn take all of it, where that costs at most half of the window."""
+    """Extend sinks that end inside a finished turn to its end, if that costs at most half of the window."""
     for turn in turns[:-1]:
         if turn.start < n_sink < turn.end and turn.end - n_sink <= n_window // 2:
             return turn.end, n_window - (turn.end - n_sink)
@@ -155,7 +154,7 @@ def _sinks_as_turns(n_sink: int, n_window: int, turns: Sequence[PromptTurn]) -> 
 def ranges_to_evict(
     cached: Iterable[tuple[int, int]], n_new: int, limits: Limits, turns: Sequence[PromptTurn]
 ) -> tuple[tuple[int, int], ...]:
-    """The oldest cached index ranges behind the sinks that must go so that ``n_new`` more tokens fit.
+    """The oldest cached index ranges behind the sinks that must be evicted so that ``n_new`` more tokens fit.
 
     ::
 
@@ -164,8 +163,8 @@ def ranges_to_evict(
         after    | sinks  | n_evict freed | n_window - n_evict   | n_new fit
                                           ^ moved on to a turn's end with align = turn
 
-    ``cached``: half-open index ranges in order. Empty if there is room already. Freed are at least ``n_evict`` tokens;
-    all that are not sinks, if even that is not enough.
+    ``cached``: half-open index ranges in order. The result is empty if there is room already; otherwise it has at least
+    ``n_evict`` tokens, up to all that are not sinks.
     """
     ranges = list(cached)
     n_excess = sum(end - start for start, end in ranges) + n_new - limits.capacity
@@ -183,12 +182,12 @@ def ranges_to_evict(
 
 
 def _turn_end(index: int, turns: Sequence[PromptTurn]) -> int:
-    """``index``, or the end of the finished turn that it would cut in half. The last turn is still being written."""
+    """``index``, or the end of the finished turn that contains it. The last turn is never finished."""
     return next((turn.end for turn in turns[:-1] if turn.start < index < turn.end), index)
 
 
 def check_room(n_tokens: int, limits: Limits, turns: Sequence[PromptTurn]) -> None:
-    """Refuse a prompt that can't be fed under these limits; raises EngineError(PROMPT_TOO_LONG)."""
+    """Raise EngineError(PROMPT_TOO_LONG) for a prompt that can't be fed under these limits."""
     if n_tokens <= limits.capacity:
         return
     if limits.policy is Policy.STOP:
@@ -198,7 +197,7 @@ def check_room(n_tokens: int, limits: Limits, turns: Sequence[PromptTurn]) -> No
 
 
 def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[PromptTurn], *, keep_newest: bool = True) -> int:
-    """Where the part of a too long chat that is fed begins (its sinks come before it).
+    """The index from which a too long chat is fed (after its sinks).
 
     ``n_kept`` tokens are kept, from the next turn's start on with align = turn or the policy recompute. With
     ``keep_newest`` the newest message stays whole; raises EngineError(PROMPT_TOO_LONG) if that alone has no room.
@@ -216,16 +215,16 @@ def first_to_keep(n_tokens: int, limits: Limits, turns: Sequence[PromptTurn], *,
 
 
 def newest_message_start(turns: Sequence[PromptTurn]) -> int | None:
-    """Where the user message that is to be answered begins; None if an answer is being continued."""
+    """The index at which the user message to be answered begins; None if an answer is being continued."""
     with_message = [turn for turn in turns if turn.message_index is not None]
     return with_message[-1].start if with_message and with_message[-1].role == "user" else None
 
 
 def too_long(n_tokens: int, limits: Limits, *, fits_without_older: bool) -> EngineError:
-    """The error for what can't fit: by how many tokens, and the way out.
+    """The error for a prompt that can't fit: by how many tokens, and what to do.
 
-    ``n_tokens``: of the newest message, or of the whole chat where nothing is evicted, which may fit without its older
-    messages.
+    ``n_tokens``: of the newest message, or of the whole chat if the policy evicts nothing. ``fits_without_older``: the
+    chat would fit without its older messages.
     """
     n_room = limits.capacity if limits.policy is Policy.STOP else limits.n_window
     n_excess = n_tokens - n_room
@@ -257,10 +256,10 @@ def too_long(n_tokens: int, limits: Limits, *, fits_without_older: bool) -> Engi
 
 
 def renumber_at(limits: Limits, traits: MemoryTraits) -> int:
-    """The position before which everything kept gets new, low positions.
+    """The position before which everything kept is renumbered.
 
-    Half of the trained length: measured, sinks that are further away than that cost 1.5 to 2 % of perplexity, and up to
-    there nothing. A cache nearly as large as the trained length gets at least a few evictions between two renumberings.
+    Half of the trained length: sinks further away than that were measured to cost 1.5 to 2 % of perplexity, nearer ones
+    nothing. A cache nearly as large as the trained length gets at least a few evictions between two renumberings.
     """
     wanted = max(traits.n_positions // 2, limits.capacity + 4 * limits.n_evict)
     return min(traits.n_positions, wanted)

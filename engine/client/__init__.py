@@ -1,1 +1,1 @@
-"""Owns engine processes: starts them, talks to them, notices when they die."""
+"""The client side of the engine: starts, supervises and restarts its processes."""

@@ -1,4 +1,4 @@
-"""Starts the engine process, talks to it, notices when it dies and starts it again; free of Qt and of llama.cpp."""
+"""The client of the engine process, which it starts, supervises and restarts; imports neither Qt nor llama.cpp."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ _TOLD_ONCE = frozenset({NoticeCode.CPU_ONLY, NoticeCode.BACKEND_UNUSABLE})
 
 def run_worker(pipe: Connection, options: EngineOptions) -> None:
     """The main function of the engine process."""
-    # By name, inside the new process: whoever imports the client does not import llama.cpp.
+    # Imported inside the new process, so that importing the client does not import llama.cpp.
     importlib.import_module("engine.worker.entry").run(pipe, options)
 
 
 class EngineClient:
-    """One engine process at a time, and the promise that every request is answered once, until ``close``.
+    """Runs one engine process at a time; every request is answered exactly once, until ``close``.
 
     ``on_event`` is called on the reader thread, one event after the other, and must neither block nor raise; once the
-    client has given up, what is sent is answered on the sender's thread. All methods may be called from any thread and
+    client has given up, commands are answered on the sender's thread. All methods may be called from any thread and
     return at once; only ``close`` waits. A process that dies is started again with the model it had, unless that
-    happens too often; requests that were under way are named in EngineLost.
+    happens too often; EngineLost names the pending requests.
     """
 
     def __init__(
@@ -89,16 +89,16 @@ class EngineClient:
         self._options = options
         self._recovery = recovery or Recovery()
         self._run = run
-        # Guards everything below; never held while something waits.
+        # Guards everything below; never held during a blocking call.
         self._lock = threading.Lock()
         self._request_ids = itertools.count(1)
         self._reader: threading.Thread | None = None
         self._process: EngineProcess | None = None
-        # What can't be sent yet: there is no process, it is starting, or it is about to end.
+        # Commands that can't be sent yet: there is no process, or it is starting or about to end.
         self._held: collections.deque[Command] = collections.deque()
         self._requests: dict[int, _Request] = {}
         self._cancelled: set[int] = set()
-        # What is loaded, and loaded again after a death.
+        # The loaded model, which is reloaded after a crash.
         self._model: LoadModel | None = None
         self._told: set[Notice] = set()
         self._has_given_up = self._is_closing = False
@@ -107,22 +107,22 @@ class EngineClient:
         self._forget_process()
 
     def _forget_process(self) -> None:
-        """What is known about one process and does not outlive it."""
+        """Reset the state that belongs to one process."""
         self._process = None
         self._is_ready = self._is_unloading = False
         self._stage: LoadStage | None = None
         self._end_deadline: float | None = None
-        # When the process must have said that it is ready, and whether it did not.
+        # The deadline for EngineReady, and whether it was missed.
         self._deadline: float | None = None
         self._is_late = False
         self._start_failure: Failed | None = None
 
     def next_request_id(self) -> int:
-        """A fresh id for a command that needs one."""
+        """A new id for a command that needs one."""
         return next(self._request_ids)
 
     def start(self) -> None:
-        """Start the process, also after the client gave up; EngineReady (or EngineLost) follows."""
+        """Start the process, also after the client has given up; EngineReady (or EngineLost) follows."""
         with self._lock:
             if self._is_closing or (self._reader is not None and not self._has_given_up):
                 return
@@ -138,7 +138,7 @@ class EngineClient:
         self._tell(events)
 
     def send(self, command: Command) -> None:
-        """Send a command; what can't reach the process is answered by EngineLost, never lost in silence."""
+        """Send a command; one that can't reach the process is answered by EngineLost, never dropped silently."""
         with self._lock:
             if not self._has_given_up:
                 if isinstance(command, _Request):
@@ -154,7 +154,7 @@ class EngineClient:
             self._on_event(EngineLost(None, LossOutcome.GAVE_UP, code, sentence, "", (command.request_id,)))
 
     def unload(self) -> None:
-        """Give every byte back: the process ends, and a fresh one without a model takes its place (ModelUnloaded)."""
+        """Free all memory of the model: the process ends, and a new one without a model replaces it (ModelUnloaded)."""
         with self._lock:
             if not self._has_given_up:
                 self._post(Shutdown())
@@ -176,9 +176,9 @@ class EngineClient:
         self._flush()
 
     def _flush(self) -> None:
-        """Send what is held, up to a Shutdown: what comes after that is for the next process.
+        """Send the held commands up to a Shutdown; those after it are for the next process.
 
-        A process that is starting gets nothing else: it may never come to read it.
+        A starting process is sent nothing but a Shutdown: it may die before it reads a command.
         """
         if not self._is_ready and not any(isinstance(command, Shutdown) for command in self._held):
             return
@@ -201,7 +201,7 @@ class EngineClient:
         while True:
             try:
                 process = self._spawn()
-            except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered
+            except Exception as error:  # noqa: BLE001 - every pending request is answered, whatever the error
                 with self._lock:
                     events = self._give_up(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error))
                 self._tell(events)
@@ -237,7 +237,7 @@ class EngineClient:
             except (EOFError, OSError):
                 return
             except Exception:
-                # What it says makes no sense: another one is started.
+                # The message can't be decoded: start another process.
                 log.exception("the engine's answer can't be used")
                 process.kill()
                 return
@@ -262,7 +262,7 @@ class EngineClient:
             process.kill()
 
     def _answer_stopped(self) -> tuple[Event, ...]:
-        """A Stop is answered although its request still waits for a process that is starting."""
+        """Answer cancelled requests that are still held for a starting process."""
         stopped = [
             command
             for command in self._held
@@ -276,11 +276,11 @@ class EngineClient:
         return tuple(answer_to_stopped(command) for command in stopped)
 
     def _note(self, event: Event) -> tuple[Event, ...]:
-        """Keep the little that is needed to explain a death and to resume after it; what to pass on."""
+        """Record what is needed to explain a crash and to resume after it; returns the events to pass on."""
         self._deadline = None
         if isinstance(event, EngineReady):
             if self._is_late:
-                # Too late: it is being ended, and another one does what waits.
+                # Too late: this process is being ended, and the next one takes the held commands.
                 return ()
             self._is_ready = True
             lesson = self._recovery.note_ready(event)
@@ -291,7 +291,7 @@ class EngineClient:
             self._stage, self._model = event.stage, None
         elif isinstance(event, Failed) and event.request_id is None and not self._is_ready:
             self._start_failure = event
-            # Said that, it ends; what hangs then is native code.
+            # The process ends after this message, unless native code hangs.
             self._end_deadline = time.monotonic() + deadlines.CLOSE_TIMEOUT_S
             return ()
         elif isinstance(event, _Answer):
@@ -318,10 +318,10 @@ class EngineClient:
                     return (Notice(NoticeCode.CPU_FALLBACK, lesson), event)
         return (event,)
 
-    # After a death. The reader thread only.
+    # After a crash. Only the reader thread calls these.
 
     def _after_death(self, exit_code: int | None) -> bool:
-        """Explain the death and prepare the next process; whether there shall be one."""
+        """Report the end of the process and prepare the next one; returns whether there will be one."""
         with self._lock:
             if self._is_closing:
                 return False
@@ -343,11 +343,11 @@ class EngineClient:
     def _recover(self, exit_code: int | None) -> tuple[Event, ...]:
         failure = self._start_failure
         if failure is not None:
-            # Would be the same every time.
+            # A restart would fail in the same way.
             return self._give_up(exit_code, failure.code, failure.sentence, failure.detail)
         advice = self._recovery.after_death(exit_code, self._stage, is_late=self._is_late)
         if advice.retry:
-            # Asked for by nobody: the load, and what waited behind it, goes on in the next process.
+            # A silent retry: the load and the requests queued behind it are sent to the next process.
             if self._is_ready:
                 self._held.extend(self._requests.values())
                 self._held.extend(Cancel(request_id) for request_id in self._cancelled if request_id in self._requests)
@@ -373,7 +373,7 @@ class EngineClient:
         for request_id in request_ids:
             del self._requests[request_id]
             self._cancelled.discard(request_id)
-        # Some may still wait for a process that never got ready.
+        # Some may still be held for a process that never became ready.
         self._held = collections.deque(c for c in self._held if getattr(c, "request_id", None) not in request_ids)
         return EngineLost(exit_code, LossOutcome.RESTARTED, code, sentence, self._log_tail(), request_ids)
 
@@ -390,7 +390,7 @@ class EngineClient:
 
 
 def answer_to_stopped(request: LoadModel | Generate | RestoreChat) -> Event:
-    """The answer to a request that was stopped before any process read it."""
+    """The answer to a request that was cancelled before any process read it."""
     if isinstance(request, LoadModel):
         return LoadCancelled(request.request_id)
     if isinstance(request, RestoreChat):

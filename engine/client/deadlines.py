@@ -1,4 +1,4 @@
-"""How long an engine process may take before something is wrong with it."""
+"""Timeouts after which an engine process counts as hung."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of this machine: which of llama.cpp's CPU code works on it, and whether a graphics driver hangs."""
+"""Fallbacks known to be needed on this machine: CPU code of llama.cpp that crashes, a GPU driver that hangs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _ENDED_FROM_OUTSIDE = frozenset({0, -9, -15})
 
 @dataclass(frozen=True)
 class NativeCode:
-    """What of llama.cpp's native code a process may use."""
+    """Which parts of llama.cpp's native code a process may use."""
 
     excluded_variants: tuple[str, ...] = ()
     without_extra_bufts: bool = False
     without_gpu: bool = False
 
     def applied(self, options: EngineOptions) -> EngineOptions:
-        """The options of a process that uses no more than this."""
+        """The options of a process that is limited to this code."""
         return replace(
             options,
             excluded_cpu_variants=(*options.excluded_cpu_variants, *self.excluded_variants),
@@ -42,47 +42,47 @@ class NativeCode:
 
 
 class Machine:
-    """Shared by all that start processes with llama.cpp in them, so that they use the same code; safe in any thread.
+    """The native code to use on this machine, shared by all clients of llama.cpp processes; thread-safe.
 
-    On some processors the fastest CPU code crashes with the first decode (AMX: ggml-org/llama.cpp#20824). Then the next
-    CPU variant is tried, or, where there is no other, weights as they are in the file. Code that a model is then loaded
-    with is kept in ``memory_path`` for the next start, as long as processor and library stay the same.
+    On some processors the fastest CPU code crashes with the first decode (AMX: ggml-org/llama.cpp#20824). The fallback
+    is the next CPU variant, or, if there is none, weights that are not repacked. Code that then loads a model is
+    stored in ``memory_path`` for the next start, and is valid as long as processor and library stay the same.
     """
 
     def __init__(self, memory_path: Path | None = None) -> None:
         self._memory_path = memory_path
         self._lock = threading.Lock()
-        # What this machine is known to need, and what is to be used now.
+        # The proven code of this machine, and the code to use now.
         self._known, self._known_identity = self._recall()
         self._code = self._known
-        # With what a model was loaded, so that a crash elsewhere has another reason.
+        # Code that has loaded a model: a later crash with it has another reason.
         self._proven: NativeCode | None = None
         self._n_trials = 0
         self._lesson: Sentence | None = None
 
     @property
     def code(self) -> NativeCode:
-        """What the next process may use."""
+        """The code that the next process may use."""
         return self._code
 
     def set_without_gpu(self, without_gpu: bool) -> None:
-        """Whether a graphics driver hangs, so that the GPUs are left alone."""
+        """Set whether GPU back ends are left out because a driver hangs."""
         with self._lock:
             self._code = replace(self._code, without_gpu=without_gpu)
 
     def note_ready(self, event: EngineReady) -> None:
-        """A process is up and said what it runs on."""
+        """Note that a process is ready, with the CPU code that it runs on."""
         with self._lock:
             if self._known_identity is not None and _identity(event) != self._known_identity:
-                # Another processor or another llama.cpp: what was learnt may not hold any more.
+                # Another processor or another llama.cpp: the stored fallback may not apply any more.
                 self._known, self._known_identity = NativeCode(), None
                 self._give_trials_up()
                 self._forget()
 
     def try_other_code(self, used: NativeCode, exit_code: int | None, variant: str, variants: tuple[str, ...]) -> bool:
-        """A process died: whether it crashed and the next one uses other code, so that another try is worth it.
+        """Select a fallback after a process died; whether there is one, so that a retry is worthwhile.
 
-        ``variant``: the CPU code that it said it runs on; ``variants``: all that there is, the best first.
+        ``variant``: the CPU code that the process reported; ``variants``: all available ones, the best first.
         """
         if exit_code in _ENDED_FROM_OUTSIDE:
             return False
@@ -98,7 +98,7 @@ class Machine:
                 self._code = replace(used, without_extra_bufts=True)
                 self._lesson = say("weights as they are in the file")
             else:
-                # It was not the CPU code: nothing is learnt.
+                # The CPU code was not the cause: no fallback.
                 self._give_trials_up()
                 return False
             self._n_trials += 1
@@ -109,7 +109,7 @@ class Machine:
         return used == self._proven
 
     def note_loaded(self, used: NativeCode, ready: EngineReady) -> Sentence | None:
-        """A model is loaded, so this code works, and is used from now on: a sentence for the person if it is news."""
+        """Note that this code loaded a model and use it from now on; a sentence for the person if it has changed."""
         with self._lock:
             is_news = bool(self._n_trials) and used == self._code
             self._proven, self._n_trials = used, 0
@@ -143,7 +143,7 @@ class Machine:
             variants = tuple(str(name) for name in kept["excluded_cpu_variants"])
             return NativeCode(variants, kept["without_extra_bufts"] is True), identity
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            # Damaged or unreadable: the same lesson is learnt again.
+            # Damaged or unreadable: the fallback is found again by the next crash.
             return nothing
 
     def _remember(self) -> None:
@@ -154,7 +154,7 @@ class Machine:
             "excluded_cpu_variants": self._known.excluded_variants,
             "without_extra_bufts": self._known.without_extra_bufts,
         }
-        # In a read-only folder the same lesson is learnt again at the next start.
+        # In a read-only folder the fallback is found again after the next start.
         with contextlib.suppress(OSError):
             self._memory_path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._memory_path, [json.dumps(kept, indent=1).encode()])

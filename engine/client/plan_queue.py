@@ -1,4 +1,4 @@
-"""The questions for the planner's process: one is with it, and of each asker at most one waits."""
+"""The queue of questions for the planner process: one is in progress, at most one per asker is queued."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OnAnswer = Callable[[PlanAnswer], None]
 
 
 class _Open:
-    """A question and its one answer."""
+    """A question that is to be answered exactly once."""
 
     def __init__(self, asker: str, question: PlanQuestion, on_answer: OnAnswer, is_urgent: bool) -> None:
         self.asker, self.question, self.is_urgent = asker, question, is_urgent
@@ -22,16 +22,16 @@ class _Open:
         return self._on_answer is not None
 
     def answer(self, answer: PlanAnswer) -> None:
-        """Answer it; what was answered stays so."""
+        """Answer the question, unless it has been answered already."""
         on_answer, self._on_answer = self._on_answer, None
         if on_answer is not None:
             on_answer(answer)
 
 
 class PlanQueue:
-    """Calls each ``on_answer`` once: the newest question of an asker last, and those before it in their order.
+    """Calls each ``on_answer`` exactly once, that of an asker's newest question last.
 
-    A newer question takes the place of its asker's older one in the line.
+    A newer question replaces its asker's queued one and keeps its place in the queue.
     """
 
     def __init__(self) -> None:
@@ -40,28 +40,28 @@ class PlanQueue:
 
     @property
     def asked(self) -> PlanQuestion | None:
-        """What the process is working on."""
+        """The question in progress; None if there is none."""
         return self._asked.question if self._asked is not None else None
 
     @property
     def n_lost(self) -> int:
-        """How often the process was lost with what it is working on."""
+        """How often a process died while working on the question in progress."""
         return self._asked.n_lost if self._asked is not None else 0
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is a question for a process that has none."""
+        """Whether a question is queued and none is in progress."""
         return self._asked is None and bool(self._waiting)
 
     def put(self, asker: str, question: PlanQuestion, on_answer: OnAnswer, *, is_urgent: bool = False) -> None:
-        """Add a question, in place of the one of this asker that waits."""
+        """Queue a question, replacing the one that this asker has queued."""
         older = self._waiting.get(asker)
         self._waiting[asker] = _Open(asker, question, on_answer, is_urgent)
         if older is not None:
             older.answer(Superseded())
 
     def forget(self, asker: str) -> None:
-        """Answer what is open of an asker; what the process says to it is not wanted any more."""
+        """Answer an asker's open questions with Superseded; the process's answer to them is dropped."""
         if self._asked is not None and self._asked.asker == asker:
             self._asked.answer(Superseded())
         waiting = self._waiting.pop(asker, None)
@@ -69,19 +69,19 @@ class PlanQueue:
             waiting.answer(Superseded())
 
     def take(self) -> PlanQuestion:
-        """The next question for the process: an urgent one if there is one, else the one that waits longest."""
+        """Take the next question for the process: an urgent one if there is one, else the oldest."""
         self._asked = min(self._waiting.values(), key=lambda one: not one.is_urgent)
         del self._waiting[self._asked.asker]
         return self._asked.question
 
     def answer(self, answer: PlanAnswer) -> None:
-        """The process answered what it was working on, or will never do so."""
+        """Answer the question in progress."""
         asked, self._asked = self._asked, None
         if asked is not None:
             asked.answer(answer)
 
     def put_back(self) -> None:
-        """The process was lost, and another one is to work on the same, before all others."""
+        """Queue the question in progress again, before all others, since its process died."""
         asked, self._asked = self._asked, None
         if asked is None or not asked.is_wanted:
             return
@@ -93,7 +93,7 @@ class PlanQueue:
             self._waiting = {asked.asker: asked, **self._waiting}
 
     def answer_all(self, answer: PlanAnswer) -> None:
-        """There will be no process."""
+        """Answer all open questions, since no process can be started."""
         self.answer(answer)
         waiting, self._waiting = self._waiting, {}
         for one in waiting.values():

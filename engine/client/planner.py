@@ -1,4 +1,4 @@
-"""Asks what a load would take, in a process of its own: it answers while a model generates, and may crash alone."""
+"""Plans loads in a background process, so that planning neither waits for the engine nor crashes it."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ log = logging.getLogger("kvasir")
 
 def run_planner(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
     """The main function of the planner process."""
-    # By name, inside the new process: whoever imports the planner does not import llama.cpp.
+    # Imported inside the new process, so that importing the planner does not import llama.cpp.
     importlib.import_module("engine.worker.planner_entry").run(pipe, options, idle_s)
 
 
 class Planner:
-    """Answers each question once, until `close`: with what it asks for, with Failed, or with Superseded.
+    """Answers each question exactly once, until `close`: with the requested event, Failed or Superseded.
 
-    ``on_answer`` is called on a thread of the planner's own or by what is called here, one after the other, with a lock
-    held: it must neither block, nor raise, nor come back. ``ask`` starts a process when there is none and returns at
-    once. A process that does not answer in time is ended, and the next one leaves the GPUs alone; one that crashes is
-    tried again with other CPU code, unless the ``machine`` is known to stand that. A process always uses the code that
-    the engine would use now. The log lies beside the engine's, as "planner.log".
+    ``on_answer`` is called on the planner's reader thread or on the caller's, one call at a time, with a lock held: it
+    must not block, raise, or call the planner. ``ask`` starts a process when there is none and returns at once. A
+    process that does not answer in time is ended, and the next one does not load GPU back ends; after a crash the
+    question is retried with other CPU code, unless the ``machine`` has proven the code used. A process always uses the
+    code that the engine would use now. The log is "planner.log", beside the engine's.
     """
 
     def __init__(
@@ -66,27 +66,27 @@ class Planner:
         self._machine = machine or Machine()
         self._run = partial(run, idle_s=idle_s)
         self._lock = threading.Lock()
-        # At most one question is with the process, so a death names its cause and the pipe never fills.
+        # At most one question is in progress, so a crash identifies its question and the pipe never fills.
         self._questions = PlanQueue()
-        # By when what is asked must be answered.
+        # The deadline for the question in progress.
         self._deadline = 0.0
         self._is_closing = False
         self._process: EngineProcess | None = None
         self._reader: threading.Thread | None = None
-        # What the process uses, and what it said.
+        # The native code that the process uses, and its EngineReady.
         self._used = NativeCode()
         self._is_outdated = False
         self._ready: EngineReady | None = None
 
     def ask(self, asker: str, question: PlanQuestion, on_answer: OnAnswer, *, is_urgent: bool = False) -> None:
-        """Ask, in place of a question of this asker that still waits."""
+        """Queue a question, replacing the one that this asker has queued."""
         with self._lock:
             if not self._is_closing:
                 self._questions.put(asker, question, on_answer, is_urgent=is_urgent)
                 self._ask_next()
 
     def forget(self, asker: str) -> None:
-        """This asker wants no answer any more."""
+        """Withdraw this asker's questions."""
         with self._lock:
             if not self._is_closing:
                 self._questions.forget(asker)
@@ -97,7 +97,7 @@ class Planner:
             self._is_closing = True
             process, reader = self._process, self._reader
         if process is not None:
-            # It holds nothing that is worth a farewell.
+            # The process has no state to save, so it is killed.
             process.kill()
         if reader is not None and reader is not threading.current_thread():
             reader.join()
@@ -105,22 +105,22 @@ class Planner:
     # Callers hold the lock.
 
     def _ask_next(self) -> None:
-        """Give the process a question if it has none; start it where there is none."""
+        """Send the next question if none is in progress; start a process if there is none."""
         if not self._questions.is_waiting:
             return
         if self._process is None:
             try:
                 self._process = self._start()
-            except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is answered
+            except Exception as error:  # noqa: BLE001 - every question is answered, whatever the error
                 self._questions.answer_all(Failed(None, ErrorCode.ENGINE_START_FAILED, NOT_STARTED, str(error)))
                 return
         elif self._is_outdated or self._used != self._machine.code:
-            # The engine has learnt better meanwhile: what this one plans is not what would be allocated.
+            # The engine uses other native code by now, so this process's plans would not match its allocations.
             self._is_outdated = True
             self._process.kill()
             return
         self._deadline = time.monotonic() + deadlines.PLAN_TIMEOUT_S
-        # What a process that is ending does not read is asked again by the reader.
+        # If the process is ending and does not read the question, the reader thread sends it again.
         self._process.send(self._questions.take())
 
     def _start(self) -> EngineProcess:
@@ -141,7 +141,7 @@ class Planner:
         except (EOFError, OSError):
             pass
         except Exception:
-            # What it says makes no sense: the next question has another one.
+            # The message can't be decoded: the next question gets another process.
             log.exception("the planner's answer can't be used")
             process.kill()
         if self._is_over_time():
@@ -154,7 +154,7 @@ class Planner:
                 self._ask_next()
 
     def _receive(self, process: EngineProcess) -> Event | None:
-        """The next event; None if it does not come in time, or if nobody waits for one any more."""
+        """The next event; None if it does not come in time, or if the planner is closing."""
         while (event := process.receive(LOOK_PERIOD_S)) is None:
             if self._is_over_time():
                 return None
@@ -180,11 +180,11 @@ class Planner:
             raise TypeError(f"not an answer: {event!r}")
 
     def _after_end(self, exit_code: int | None) -> None:
-        """Have another process do what this one did not, or say what it died of."""
+        """Queue the question in progress again for another process, or answer it with the reason of the crash."""
         if self._questions.asked is None:
             return
         if self._is_late():
-            # Starting a GPU's driver is all that can take so long.
+            # Only the start of a GPU driver can take so long.
             self._options = replace(self._options, without_gpu=True)
             self._questions.answer(Failed(None, ErrorCode.ENGINE_START_FAILED, LATE))
         elif self._is_worth_another_try(exit_code):
@@ -196,7 +196,7 @@ class Planner:
 
     def _is_worth_another_try(self, exit_code: int | None) -> bool:
         if exit_code == 0:
-            # It ended for want of questions, just when this one was on its way.
+            # The process ended because it was idle, just as this question was sent.
             return self._questions.n_lost == 0
         ready = self._ready
         if ready is None or self._machine.is_proven(self._used):

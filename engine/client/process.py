@@ -1,4 +1,4 @@
-"""One run of a process with llama.cpp in it: started, spoken to without waiting, ended."""
+"""One run of a spawned process that uses llama.cpp, with non-blocking sends."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ log = logging.getLogger("kvasir")
 class EngineProcess:
     """A spawned process and the pipe to it.
 
-    A thread of its own writes, so that a command of any size is taken at once, also while the process is too busy to
-    read. Raises OSError or RuntimeError if it can't be started.
+    A writer thread sends, so that a command of any size is accepted at once, also while the process is too busy to
+    read. Raises OSError or RuntimeError if the process can't be started.
     """
 
     def __init__(self, run: Run, options: EngineOptions, *, name: str = "kvasir-engine") -> None:
@@ -36,7 +36,7 @@ class EngineProcess:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=run, args=(theirs, options), name=name, daemon=True)
         self._outbox: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
-        # Answers to what could not be sent.
+        # Answers to commands that could not be sent.
         self._unsent: queue.SimpleQueue[Failed] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="engine-writer", daemon=True)
         try:
@@ -52,13 +52,16 @@ class EngineProcess:
             theirs.close()
 
     def send(self, command: Command) -> None:
-        """Hand over a command; one that the process does not live to read is lost, one that can't be sent fails."""
+        """Queue a command for the process; one that can't be sent is answered by Failed.
+
+        A command that the process dies before reading is lost.
+        """
         self._outbox.put(command)
 
     def receive(self, timeout_s: float) -> Event | None:
         """The next event, None if none came in time; raises EOFError or OSError once the process has ended.
 
-        A process inside a driver that hangs does not even die when it is killed: after a while it counts as ended.
+        A process that hangs inside a driver may survive a kill: after a timeout it counts as ended.
         """
         with contextlib.suppress(queue.Empty):
             return self._unsent.get_nowait()
@@ -70,15 +73,15 @@ class EngineProcess:
         return event
 
     def kill(self) -> None:
-        """End the process now; ``receive`` still gives what it had said. One that has been ended is left as it is."""
+        """Kill the process; ``receive`` still returns the events it had sent. No effect if it has ended."""
         self._killed_at = self._killed_at or time.monotonic()
         with contextlib.suppress(ValueError):
             self._process.kill()
 
     def end(self, timeout_s: float) -> int | None:
-        """Wait for the process, kill it when the time is over, and free what belonged to it; its exit code.
+        """Wait for the process, kill it after the timeout, and free its resources; returns its exit code.
 
-        None for one that does not even end then: it is left alone, with the thread that may be writing to it.
+        None if the process survives the kill: it is abandoned, with the thread that may be writing to it.
         """
         self._process.join(timeout_s)
         if self._process.is_alive():
@@ -103,10 +106,10 @@ class EngineProcess:
             try:
                 self._pipe.send_bytes(content)
             except ConnectionError:
-                # The process ended: whoever receives notices, and answers what was under way.
+                # The process ended: the receiving thread notices, and answers the pending requests.
                 return
             except Exception:
-                # It would wait for the rest of this for ever, and understand nothing that follows.
+                # After a partial write the process would wait for the rest for ever, and could not parse what follows.
                 log.warning("the pipe to the engine is unusable", exc_info=True)
                 self.kill()
                 return

@@ -1,4 +1,4 @@
-"""What to do after the engine process died: start again, with what of its code, or give up."""
+"""The restart policy after the engine process died: restart, retry with fallback code, or give up."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ UNLOADED = say("The model was taken out of memory before this was answered.")
 
 @dataclass(frozen=True)
 class Advice:
-    """``retry``: what was under way is worth another try, in a process that uses other code."""
+    """What to do after a crash. ``retry``: repeat the pending requests in a process that uses fallback code."""
 
     restart: bool
     retry: bool = False
 
 
 class Recovery:
-    """Remembers the deaths of one client's processes; what they taught is the ``machine``'s."""
+    """Counts the crashes of one client's processes; the ``machine`` keeps the fallbacks found by them."""
 
     def __init__(self, memory_path: Path | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.machine = Machine(memory_path)
         self._clock = clock
         self._deaths: collections.deque[float] = collections.deque(maxlen=RESTARTS_MAX + 1)
-        # What the newest process uses, and what it said.
+        # The native code that the newest process uses, and its EngineReady.
         self._used = self.machine.code
         self._ready: EngineReady | None = None
         self._must_tell_gpu = False
 
     def options_for_next(self, options: EngineOptions) -> EngineOptions:
-        """What the next process is started with."""
+        """The options that the next process is started with."""
         self._used = self.machine.code
         return self._used.applied(options)
 
     def note_ready(self, event: EngineReady) -> Sentence | None:
-        """The process is up and said what it runs on: a sentence for the person if a GPU was given up for that."""
+        """Note that the process is ready; a sentence for the person if it is because the GPU was left out."""
         self._ready = event
         self.machine.note_ready(event)
         if not self._must_tell_gpu:
@@ -64,23 +64,23 @@ class Recovery:
         )
 
     def note_success(self) -> None:
-        """A request was answered: earlier deaths no longer count."""
+        """A request was answered: earlier crashes no longer count."""
         self._deaths.clear()
 
     def note_new_try(self) -> None:
-        """The person wants another try: nothing that went wrong before counts."""
+        """The person asks for another try: earlier crashes no longer count."""
         self._deaths.clear()
         self.machine.set_without_gpu(False)
         self._must_tell_gpu = False
 
     def note_loaded(self) -> Sentence | None:
-        """A model is loaded, so the CPU code works: a sentence for the person if it is other code than before."""
+        """A model is loaded, so the CPU code works; a sentence for the person if it is not the code used before."""
         return self.machine.note_loaded(self._used, self._ready) if self._ready is not None else None
 
     def after_death(self, exit_code: int | None, stage: LoadStage | None, *, is_late: bool = False) -> Advice:
-        """What to do now; ``stage`` is the part of a load in which the process died, if it was loading.
+        """Decide what to do; ``stage`` is the stage of the load in which the process died, if it was loading.
 
-        ``is_late``: it was ended, since it did not get ready.
+        ``is_late``: it was ended because it did not become ready in time.
         """
         if is_late:
             return self._after_hanging_start()
@@ -94,7 +94,7 @@ class Recovery:
         return Advice(restart=not is_often)
 
     def _after_hanging_start(self) -> Advice:
-        """Starting a GPU's driver is all that can take so long: once more without."""
+        """Retry without GPUs: only the start of a GPU driver can take so long."""
         if self.machine.code.without_gpu:
             return Advice(restart=False)
         self.machine.set_without_gpu(True)

@@ -1,1 +1,1 @@
-"""The headless command line: one module a command."""
+"""The commands of the headless command line, one per module."""

@@ -1,4 +1,4 @@
-"""``bench``: the engine's speeds beside the bare llama.cpp loop of the same run, and what cache operations cost."""
+"""``bench``: compares the engine's speeds, and the cost of cache operations, with a bare llama.cpp loop."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _measure(path: Path, settings: LoadSettings, n_prompt: int, n_gen: int, repe
             engine.answer(text, 2)
             for _run in range(repeat):
                 timed = engine.answer(text, n_gen)
-                # In turn, so that a machine whose speed drifts slows both.
+                # Interleaved, so that a machine whose speed drifts slows both equally.
                 bare, costs = run_isolated(_measure_bare, path, settings, text, timed.n_prompt, timed.n_generated)
                 runs.append((timed, bare, costs))
         finally:
@@ -125,16 +125,16 @@ class TimedAnswer:
 
 
 def timed_answer(stats: GenerationStats, whole_s: float) -> TimedAnswer:
-    """The client's seconds of an answer, divided where the engine says that it began to generate.
+    """Split the client's seconds of an answer at the moment when the engine reports the end of prefill.
 
-    Not where the first text came: a first token may be half a character, or open a block of reasoning.
+    Not at the first text: a first token may be half a character, or open a reasoning block.
     """
     decode_s = stats.n_generated / stats.decode_tps if stats.decode_tps else 0.0
     return TimedAnswer(stats.n_prompt, stats.n_generated, max(1e-9, whole_s - decode_s), max(1e-9, decode_s))
 
 
 class TimedEngine:
-    """The engine as a window uses it, with a clock on its events."""
+    """The engine, used through the client as the window does, with timed events."""
 
     def __init__(self, engine_options: EngineOptions) -> None:
         self._events: queue.SimpleQueue[tuple[float, Event]] = queue.SimpleQueue()
@@ -148,7 +148,7 @@ class TimedEngine:
             pass
 
     def answer(self, text: str, n_gen: int) -> TimedAnswer:
-        """Feed ``text`` from nothing and generate; raises EngineError."""
+        """Prefill ``text`` into an empty cache and generate ``n_gen`` tokens; raises EngineError."""
         self.client.send(ForgetChat(CHAT_ID))
         sampling = SamplingSettings(temperature=0.0, max_tokens=n_gen, ignore_eos=True)
         self.client.send(Generate(self.client.next_request_id(), CHAT_ID, (Message("user", text),), sampling))

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def typed_lines(stream: Iterable[bytes]) -> Iterator[str]:
-    """Lines that say something; raises EngineError(SETTING_INVALID) for bytes that are not text."""
+    """The lines that are not blank; raises EngineError(SETTING_INVALID) for bytes that are not text."""
     for number, line in enumerate(stream, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
@@ -82,12 +82,12 @@ def typed_lines(stream: Iterable[bytes]) -> Iterator[str]:
 
 
 class CommandLineChat:
-    """An engine, and the messages of one chat with it."""
+    """An engine with the messages of one chat."""
 
     def __init__(self, engine_options: EngineOptions, *, as_json: bool) -> None:
         self.messages: list[Message] = []
         self._as_json = as_json
-        # A number is a request that Ctrl+C wants stopped.
+        # Holds ids of requests to be cancelled by Ctrl+C.
         self._events: queue.SimpleQueue[Event | int] = queue.SimpleQueue()
         self._notices: list[Notice] = []
         self._under_way: int | None = None
@@ -95,7 +95,7 @@ class CommandLineChat:
         self.client.start()
 
     def on_interrupt(self, _signal: int, _frame: object) -> None:
-        """Ctrl+C stops what is under way; pressed again, or while nothing is, it ends the program."""
+        """Ctrl+C cancels the running request; pressed again, or with none running, it ends the program."""
         if self._under_way is None:
             raise KeyboardInterrupt
         self._events.put(self._under_way)
@@ -112,7 +112,7 @@ class CommandLineChat:
                 return
 
     def ask(self, text: str, template: Generate) -> None:
-        """Ask, show the answer, and keep both; raises EngineError. Ctrl+C stops the answer, not the chat."""
+        """Send a message, print the answer, and add both to the chat; raises EngineError. Ctrl+C cancels only it."""
         self.messages.append(Message("user", text))
         request_id = self.client.next_request_id()
         self.client.send(replace(template, request_id=request_id, messages=tuple(self.messages)))
@@ -144,7 +144,7 @@ class CommandLineChat:
             self._under_way = None
 
     def _tell_notices(self) -> None:
-        """Not before a request has succeeded: what fails says one sentence, and nothing else."""
+        """Print the notices, only after a request has succeeded: a failed one prints one sentence and nothing else."""
         for notice in self._notices:
             print(notice.message, file=sys.stderr)
         self._notices.clear()

@@ -1,4 +1,4 @@
-"""``inspect``: what a model's header says, and what each cache type costs."""
+"""``inspect``: reports a model's header with the cost of each cache type."""
 
 from __future__ import annotations
 

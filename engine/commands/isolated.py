@@ -1,4 +1,4 @@
-"""Runs a measurement in a process of its own, on CPU code that does not crash there."""
+"""Runs a measurement in a separate process, with a fallback to CPU code that does not crash."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _Result = TypeVar("_Result")
 def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
     """The result of ``measure(log, options, *arguments)``, computed in a spawned process.
 
-    All of it must pickle, and importing ``measure`` must not import llama.cpp, which comes after what it prints into.
+    All arguments and the result must pickle, and importing ``measure`` must not import llama.cpp, whose output must be
+    redirected first.
     Raises the EngineError that ``measure`` raises, ENGINE_CRASHED or ENGINE_START_FAILED.
     """
     context, machine = multiprocessing.get_context("spawn"), Machine()
@@ -38,7 +39,7 @@ def run_isolated(measure: Callable[..., _Result], *arguments: Any) -> _Result:
             process = context.Process(target=_measure, args=(theirs, options, measure, arguments), daemon=True)
             process.start()
             theirs.close()
-            # Which CPU code it runs on and which there is, then the result; or an error instead.
+            # The CPU code in use with the available ones, then the result; or an error instead.
             said: list[Any] = []
             try:
                 if not ours.poll(deadlines.START_TIMEOUT_S):

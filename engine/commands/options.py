@@ -1,4 +1,4 @@
-"""Options that several commands share, made from the settings' declarations."""
+"""Command-line options shared by several commands, derived from the settings' declarations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _shown(default: Any) -> str:
 
 
 def settings_from(args: argparse.Namespace, settings_class: type, *, only: Collection[str] | None = None) -> Any:
-    """The settings that were given, the rest at their defaults; raises EngineError(SETTING_INVALID)."""
+    """The settings given as options, the rest at their defaults; raises EngineError(SETTING_INVALID)."""
     given = {}
     for declaration in declarations(settings_class):
         text = getattr(args, declaration.name, None)
@@ -62,7 +62,7 @@ def settings_from(args: argparse.Namespace, settings_class: type, *, only: Colle
 
 
 def add_cache_options(parser: argparse.ArgumentParser) -> None:
-    """Everything that decides what is in the cache, and what it costs."""
+    """Add the options that decide the cache's content and size."""
     add_settings(parser, LoadSettings, title="model and cache")
     add_settings(parser, PolicySettings, title="when the cache is full")
 
@@ -98,7 +98,7 @@ def model_path(args: argparse.Namespace) -> Path:
 
 
 def require_chat(path: Path, load: LoadSettings, policy: PolicySettings) -> None:
-    """Say what the header tells before a process is started for it; raises EngineError."""
+    """Check model and settings against the header, before a process is started; raises EngineError."""
     info = read_model_info(path)
     require_chat_model(info)
     check_policy_of_model(info, load, policy)

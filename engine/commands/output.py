@@ -1,4 +1,4 @@
-"""What a command prints for programs: one JSON object on one line."""
+"""Machine-readable output: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _LINE_ENDS = str.maketrans({character: f"\\u{ord(character):04x}" for character 
 
 
 def json_line(content: dict[str, Any]) -> str:
-    """The object as JSON that is one line for every reader."""
+    """The object as JSON on one line, without any Unicode line separator."""
     return json.dumps(content, ensure_ascii=False).translate(_LINE_ENDS)

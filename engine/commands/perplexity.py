@@ -57,7 +57,7 @@ def _settings(args: argparse.Namespace) -> tuple[LoadSettings, PolicySettings]:
     n_sink = policy.n_sink if args.policy == Policy.SINKS else 0
     policy = dataclasses.replace(policy, policy=Policy(args.policy), n_sink=n_sink)
     if policy.n_window is not None and args.n_ctx is None:
-        # The window may be any size; cells come in steps of 256.
+        # The window may have any size; cells are allocated in steps of 256.
         load = dataclasses.replace(load, n_ctx=n_sink + policy.n_window)
     return load, policy
 
@@ -66,7 +66,7 @@ def read_text(path: Path) -> str:
     """A text file's content; raises EngineError for what is no text."""
     try:
         with path.open("rb") as file:
-            # A pipe or a device has no size to ask for.
+            # A pipe or a device reports no size.
             content = file.read(TEXT_BYTES_MAX + 1)
         if len(content) > TEXT_BYTES_MAX:
             raise EngineError(
@@ -83,7 +83,7 @@ def read_text(path: Path) -> str:
         raise EngineError(ErrorCode.SETTING_INVALID, say("{0} is not UTF-8 text.", path.name), str(error)) from error
 
 
-def _measure(  # noqa: PLR0913 - what crosses to another process, flat
+def _measure(  # noqa: PLR0913 - flat arguments, sent to another process
     log: Any,
     engine_options: EngineOptions,
     path: Path,

@@ -1,4 +1,4 @@
-"""``plan``: exact bytes before the load, and with --verify beside what a load really takes."""
+"""``plan``: the exact bytes of a load before it; --verify compares them with a real load."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
 def plan_report(plan: MemoryPlan, allocated: Sequence[DeviceMemory] | None = None) -> dict[str, Any]:
     """A plan ready for JSON; all sizes are in bytes.
 
-    With ``allocated``, what the same load really took: ``difference_bytes`` is allocated minus planned, all together. A
-    size counts as the planned one where llama.cpp's log of its allocations agrees, which rounds to 0.01 MiB a buffer.
+    ``allocated``: the bytes of the same load as done; ``difference_bytes`` is the total allocated minus planned. A size
+    counts as the planned one if it agrees with llama.cpp's log of its allocations, which rounds to 0.01 MiB a buffer.
     """
     report: dict[str, Any] = {
         "n_ctx": plan.n_ctx,

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         ggml = Ggml()
         ggml.load_backends()
     print(say("RPC worker at {0}:{1}; end it with Ctrl+C.", args.host, str(args.port)), file=sys.stderr)
-    # llama.cpp serves without coming back to Python, which would see the signal only then.
+    # llama.cpp's server loop does not return to Python, which would handle the signal only then.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     ggml.serve_rpc(f"{address}:{args.port}", args.threads or physical_cores())
     raise EngineError(
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _free_address(host: str, port: int) -> str:
-    """The IPv4 address of ``host``, where llama.cpp can listen: it takes no names, and only logs what goes wrong.
+    """The free IPv4 address of ``host`` for llama.cpp, which takes no host names and only logs errors.
 
     Raises EngineError(SETTING_INVALID).
     """

@@ -1,4 +1,4 @@
-"""The folder in which a command keeps its engine's log while it runs."""
+"""The temporary folder of a command, for its engine's log."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NAME = re.compile(r"kvasir-(\d{1,9})-\w+")
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder for as long as the block lasts; those of commands that were killed are removed first."""
+    """A temporary folder for the block; folders left by killed commands are removed first."""
     _remove_left_behind(Path(tempfile.gettempdir()))
-    # Windows removes no log that something still reads, a virus scanner for one: it goes with the next start.
+    # Windows can't remove a log that is open elsewhere, e.g. in a virus scanner; the next start removes it.
     with tempfile.TemporaryDirectory(prefix=f"kvasir-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
@@ -35,7 +35,7 @@ def _remove_left_behind(parent: Path) -> None:
 
 
 def _is_own_folder(path: Path) -> bool:
-    """Everybody can put a name into the system's folder for such things, a link too."""
+    """Whether it is a real folder of this user: anybody can create entries, links too, in the temporary folder."""
     try:
         status = path.lstat()
     except OSError:

@@ -1,1 +1,1 @@
-"""What Kvasir needs of the operating system: files written whole, locks, streams, a parent to end with."""
+"""Operating system services: atomic file writes, standard streams, ending with the parent process."""

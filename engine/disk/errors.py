@@ -1,4 +1,4 @@
-"""Says what is wrong with the disk that a model is brought to."""
+"""Maps disk errors of downloads to EngineErrors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import errno
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
 
-# Windows has no quotas of this name.
+# Windows doesn't define this errno.
 _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 

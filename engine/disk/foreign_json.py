@@ -1,4 +1,4 @@
-"""Reads JSON out of files, so that whoever takes values from it meets only text and numbers that can be used."""
+"""Reads JSON from untrusted files, with all text and numbers made safe to use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DEEPEST = 200
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a text; raises ValueError.
+    """Parse JSON; raises ValueError.
 
-    All text in it is valid. A number of more than 64 bits, and one that is endless or none, is a text of its first
-    digits, which is refused wherever a number is wanted.
+    All strings in the result are valid Unicode. A number of more than 64 bits, infinity and NaN become strings of their
+    first digits, which are refused wherever a number is expected.
     """
     text = valid_text(text) if isinstance(text, str) else text.decode("utf-8-sig")
     try:
@@ -40,7 +40,7 @@ def _number(digits: str) -> float | str:
 
 
 def _valid(plain: Any, n_levels: int) -> Any:
-    """The same with the escapes of half a surrogate pair made valid."""
+    """The same value with lone surrogates (from JSON escapes) replaced."""
     if n_levels == 0:
         raise RecursionError
     if isinstance(plain, str):

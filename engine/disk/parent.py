@@ -1,4 +1,4 @@
-"""A process that ends together with the one that started it."""
+"""Ends a process together with its parent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from multiprocessing import connection
 
 
 def end_with_parent() -> None:
-    """The pipe shows a parent that died only to who looks; native code and endless templates don't."""
+    """Watch the parent in a thread, since native code and endless templates never check the pipe."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), name="parent-watch", daemon=True).start()

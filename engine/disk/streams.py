@@ -1,4 +1,4 @@
-"""The standard streams of a process that was started without them."""
+"""Replaces missing standard streams of a process."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 
 
 def fill_closed_streams() -> None:
-    """Open what a shell closed (``2>&-``), before anything else is opened.
+    """Open standard streams that a shell closed (``2>&-``), before any other file is opened.
 
-    The next file or pipe would get its number, and native code prints into that.
+    Otherwise the next file or pipe gets their descriptor, and native code prints into it.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number, which is this one; the engine's process needs it as well.
+            # Opening takes the lowest free descriptor, which is this one; the engine's process inherits it.
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)

@@ -1,4 +1,4 @@
-"""Writes a file in one step: it is there when it is whole, or as it was before."""
+"""Atomic file writes: the old content stays until the new one is complete."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LEFT_AFTER_S = 3600.0
 
 
 def write_whole(path: Path, pieces: Iterable[bytes], *, is_synced: bool = False) -> None:
-    """Put a file in the place of what was there; raises OSError, and what making the pieces raises.
+    """Replace the file atomically; raises OSError, and whatever iterating ``pieces`` raises.
 
-    With ``is_synced`` it outlives a loss of power too, for which the disk takes its time.
+    With ``is_synced`` it is flushed to the disk first (fsync, slow), so that it survives a power failure.
     """
     _remove_left_behind(path.parent)
     descriptor, name = tempfile.mkstemp(SUFFIX, PREFIX, path.parent)

@@ -1,1 +1,1 @@
-"""Measurements on the person's own machine and text."""
+"""Measurements of speed and quality on the person's own machine and text."""

@@ -1,4 +1,4 @@
-"""A model loaded for a measurement, and contexts on it."""
+"""Loads a model with its contexts for measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.plan.ram import require_memory
 
 
 class LoadedForMeasuring:
-    """Calling it makes a context; the one made before is freed."""
+    """A loaded model; calling it creates a context and frees the previous one."""
 
     def __init__(self, path: Path, settings: LoadSettings, log: NativeLog) -> None:
         self._log = log
@@ -28,7 +28,7 @@ class LoadedForMeasuring:
         self._context: NativeContext | None = None
 
     def __call__(self, settings: LoadSettings) -> NativeContext:
-        """Raises EngineError for settings that can't be."""
+        """Create a context; raises EngineError for impossible settings."""
         self.free_context()
         settings, _notices = check_load(self._info, settings)
         require_memory(self._info, replace(settings, n_gpu_layers=self.model.n_layer_gpu))
@@ -55,7 +55,7 @@ class LoadedForMeasuring:
 def loaded_context(
     path: Path, settings: LoadSettings, options: EngineOptions, log: NativeLog
 ) -> Iterator[LoadedForMeasuring]:
-    """Load a model for as long as the block lasts; raises EngineError."""
+    """Load a model for the block; raises EngineError."""
     if options.without_extra_bufts:
         settings = replace(settings, use_extra_bufts=False)
     if settings.n_gpu_layers is GpuLayers.AUTO:

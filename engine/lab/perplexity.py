@@ -1,4 +1,4 @@
-"""How well a model predicts a text while the cache follows a policy."""
+"""Measures the perplexity of a text under a cache policy."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ BLOCK_TOKENS = 128
 class Perplexity:
     """``perplexity`` over all tokens but the first, ``perplexity_after`` over those from index ``n_before`` on.
 
-    None where there was no token to measure. ``n_evicted`` cells were freed, ``n_recomputed`` tokens evaluated again,
-    ``n_renumbered`` times all positions were renewed. ``losses``: -log p of each token but the first.
+    None if there was no token to measure. ``n_evicted``: cells freed, ``n_recomputed``: tokens evaluated again,
+    ``n_renumbered``: renumberings. ``losses``: -log p of each token but the first.
     """
 
     perplexity: float | None
@@ -47,12 +47,12 @@ def measure(
     n_before: int,
     renumber_at: int | None = None,
 ) -> Perplexity:
-    """Feed ``tokens`` as a stream and sum up how surprising each was to the model that saw what the policy left.
+    """Feed ``tokens`` as a stream and compute the loss of each, given the tokens that the policy kept.
 
-    Between two evictions tokens go in blocks; what each of them can see is the same as one by one, as in the streaming
-    evaluation of StreamingLLM (Xiao et al. 2024, section 4.1). Raises EngineError(SETTING_INVALID) for a text that does
-    not fit where nothing may be evicted. ``renumber_at`` sets the position before which what is
-    kept gets low positions: the capacity renumbers with every eviction, as llama.cpp's own context shift does.
+    Between two evictions tokens are decoded in batches; each token attends to the same ones as if fed one by one, as in
+    the streaming evaluation of StreamingLLM (Xiao et al. 2024, section 4.1). Raises EngineError(SETTING_INVALID) for a
+    text that does not fit if the policy evicts nothing. ``renumber_at`` sets the position before which kept tokens are
+    renumbered: the capacity renumbers with every eviction, as llama.cpp's own context shift does.
     """
     manager = CacheManager(context, renumber_at=renumber_at)
     turn = PromptTurn(0, 1, "user", None)

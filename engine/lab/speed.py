@@ -1,4 +1,4 @@
-"""How fast the bare llama.cpp loop is, and what eviction and snapshots cost: the yardstick for the engine."""
+"""Baseline measurements: the bare llama.cpp loop, the cost of evictions and snapshots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.native.sampler import Sampler
 
 @dataclass(frozen=True)
 class BareSpeed:
-    """Seconds of one run of the loop that every llama.cpp program has: decode the prompt, then sample and decode."""
+    """Seconds of one run of the basic llama.cpp loop: prefill the prompt, then sample and decode."""
 
     prefill_s: float
     decode_s: float
@@ -40,7 +40,7 @@ class CacheCosts:
 
 
 def bare_loop(context: NativeContext, prompt: Sequence[int], n_gen: int) -> BareSpeed:
-    """Feed ``prompt`` in micro-batches and generate ``n_gen`` tokens greedily, with nothing around it."""
+    """Prefill ``prompt`` in micro-batches and generate ``n_gen`` tokens greedily, without the engine."""
     context.clear()
     sampler = Sampler(SamplingSettings(temperature=0.0), seed=0, n_vocab=context.n_vocab)
     started = time.perf_counter()
@@ -85,14 +85,14 @@ def cache_costs(context: NativeContext, tokens: Sequence[int]) -> CacheCosts:
     )
 
 
-def measure_bare(  # noqa: PLR0913 - what crosses to another process, flat
+def measure_bare(  # noqa: PLR0913 - flat arguments, sent to another process
     log: NativeLog, options: EngineOptions, path: Path, settings: LoadSettings, text: str, n_prompt: int, n_gen: int
 ) -> tuple[BareSpeed, CacheCosts]:
-    """One bare run on ``n_prompt`` tokens of ``text``, and the cache's own costs; for a process of its own."""
+    """One bare run on ``n_prompt`` tokens of ``text`` and the cache's costs; to be run in a separate process."""
     with loaded_context(path, settings, options, log) as make_context:
         context = make_context(settings)
         tokens = make_context.tokenize(text)
-        # Any ids cost the same: a text that is a little short goes on from its start.
+        # The cost does not depend on the ids: a text that is too short is repeated.
         prompt = (tokens * (1 + n_prompt // len(tokens)))[:n_prompt]
         context.evaluate_blank(8)
         return bare_loop(context, prompt, n_gen), cache_costs(context, prompt)
