@@ -342,9 +342,10 @@ def test_a_file_that_can_not_be_read_costs_none_of_the_others(start_desk, tmp_pa
     assert any("odd.md" in words for words in desk.notices())
 
 
-def test_files_that_are_too_large_together_are_told(start_desk, tmp_path, qtbot):
+def test_files_that_are_too_large_together_are_told(start_desk, tmp_path, qtbot, monkeypatch):
+    monkeypatch.setattr("app.composer.composer.MAX_ATTACHED", 20_000)
     for name in ("a.txt", "b.txt", "c.txt"):
-        (tmp_path / name).write_text("x y " * 400_000)
+        (tmp_path / name).write_text("x y " * 2_000)
     desk = start_desk()
     desk.program.attaching.attach([str(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt")])
     qtbot.waitUntil(lambda: desk.notices() != [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -14,18 +14,22 @@ from app.process.stalls import StallWatch
 def test_a_late_timer_tells_how_long_the_loop_was_blocked(
     qapp: QApplication, qtbot: QtBot, caplog: pytest.LogCaptureFixture, late_s: float, lines: list[str]
 ) -> None:
-    # Each look at this clock is one interval later, and once ``late_s`` more.
-    looks = 0
+    now, looks = 0.0, 0
 
     def clock() -> float:
         nonlocal looks
         looks += 1
-        return looks * 0.0005 + (late_s if looks > 3 else 0.0)
+        return now
+
+    def block() -> None:
+        nonlocal now, looks
+        now, looks = now + late_s, 0
 
     with caplog.at_level("INFO", "kvasir"):
         watch = StallWatch(qapp, clock, beat_ms=1)
         qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
-        qtbot.waitUntil(lambda: looks > 8)
+        QTimer.singleShot(5, block)
+        qtbot.waitUntil(lambda: now > 0 and looks > 3)
         watch.setParent(None)
         watch.deleteLater()
     assert [one.getMessage() for one in caplog.records if "blocked" in one.getMessage()] == lines
