@@ -1,6 +1,6 @@
-"""What models are: their headers, the files on this machine, and downloads; free of llama.cpp."""
+"""Model files: headers, the local library, downloads; without llama.cpp."""
 
 import os
 
-# Read when huggingface_hub is imported: no report of what else is installed, no look-up that nobody asked for.
+# Read when huggingface_hub is imported: no telemetry, and no network requests that Kvasir didn't ask for.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")

@@ -1,4 +1,4 @@
-"""What llama.cpp's code knows about each architecture that a GGUF header does not say.
+"""Properties of each architecture that llama.cpp's code hard-codes and a GGUF header does not contain.
 
 Source: LLM_ARCH_NAMES in llama-arch.cpp, `load_arch_hparams` in src/models, `create_memory` and
 `llama_model_rope_type` in llama-model.cpp (llama.cpp as in llama-cpp-python 0.3.36).
@@ -20,12 +20,12 @@ EMBEDDERS = _names(
     gemma-embedding llama-embed t5encoder wavtokenizer-dec"""
 )
 
-# Diffusion models write a whole answer at once; llama.cpp gives them no cache, like the embedders.
+# Diffusion models generate a whole answer at once; like embedding models, they have no cache in llama.cpp.
 WITHOUT_CACHE = EMBEDDERS | frozenset({"dream", "llada", "llada-moe", "rnd1"})
 
 RECURRENT = frozenset({"mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"})
 
-# Hybrids, by what makes a layer recurrent.
+# Hybrid models, by the rule that decides which layers are recurrent.
 HYBRID_BY_HEADS = _names("jamba plamo2 granitehybrid lfm2 lfm2moe kimi-linear bailingmoe3 kimi-k3 glm5-next")
 HYBRID_BY_HEADS_AND_WIDTH = frozenset({"nemotron_h", "nemotron_h_moe"})
 HYBRID_BY_INTERVAL = {"qwen3next": 4, "qwen35": 4, "qwen35moe": 4, "qwen4exp": 4, "minimax-01": 8}
@@ -37,8 +37,8 @@ WITHOUT_ROPE = RECURRENT | _names(
     nemotron_h_moe kimi-linear kimi-k3 glm5-next"""
 )
 
-# Caches beside K and V (indexers, compressed copies), or layers the header does not count: only llama.cpp
-# itself can say what these cost.
+# Architectures with caches other than K and V (indexers, compressed copies), or with layers that the header does
+# not count: only llama.cpp can measure their memory.
 WITH_FURTHER_CACHES = _names(
     """minimax-m3 glm-dsa deepseek32 deepseek4 dots3note glm5-next hy_v4 qwen4exp dflash eagle3 nanbeige
     graniteswitch t5 gemma4-assistant"""
@@ -67,11 +67,11 @@ KNOWN = (
 
 @dataclasses.dataclass(frozen=True)
 class WindowRule:
-    """How an architecture with sliding-window layers decides which they are.
+    """The rule by which an architecture selects its sliding-window layers.
 
-    Every `every`-th layer sees everything, the rest a window: the last of each group, or the first with
-    `dense_first`. The header may give another number, or a list; without `every` it must give the list.
-    `size` is the window where the header names none (None: then there is no window); `fixed` overrides.
+    Every `every`-th layer has full attention, the others a window: the last layer of each group is the full one, or
+    the first with `dense_first`. The header may override the number, or give a list; without `every` it must give
+    the list. `size` is the window in tokens if the header has none (None: no window); `fixed` overrides the header.
     """
 
     every: int | None = None
@@ -86,7 +86,7 @@ class WindowRule:
         return layer % every != 0 if self.dense_first else layer % every < every - 1
 
 
-# Sliding windows that llama.cpp honours; it ignores the header's window for all other architectures.
+# Architectures whose sliding window llama.cpp implements; for all others it ignores the header's window.
 WINDOWS: dict[str, WindowRule] = {
     "afmoe": WindowRule(4),
     "cohere2": WindowRule(4),
@@ -121,5 +121,5 @@ WINDOWS: dict[str, WindowRule] = {
 # exaone4 has windows only in its 64-layer size.
 EXAONE4_LAYERS_WITH_WINDOW = 64
 
-# gemma3n's first layers have a cache; the others read theirs.
+# gemma3n: only the first layers have a cache of their own; the others reuse it.
 GEMMA3N_LAYERS_WITH_CACHE = 20

@@ -1,4 +1,4 @@
-"""Tells a GGUF file from what people mistake for one, so that the refusal can say what it is."""
+"""Recognizes other file formats that are mistaken for GGUF, so that the error can name them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def regular_file_bytes(path: Path) -> int:
             str(path),
         )
     if not stat.S_ISREG(status.st_mode):
-        # Opening a pipe or a device could block for ever.
+        # Opening a pipe or a device may block for ever.
         raise EngineError(
             ErrorCode.MODEL_UNREADABLE,
             say("“{0}” is a pipe or a device, not a file. Choose the .gguf file itself.", path.name),
@@ -75,7 +75,7 @@ def refuse_other_formats(name: str, start: bytes) -> None:
 
 
 def _what_it_is(name: str, start: bytes) -> Sentence:
-    # Whole sentences: pieces of them can't be translated.
+    # Whole sentences, since fragments can't be translated.
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if text.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<script")):
         return say(

@@ -1,4 +1,4 @@
-"""The bytes of one token in a model's cache as a sum that a person can check."""
+"""The bytes of one token in a model's cache, as a formula for display."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.models.layers import LayerShape
 
 
 def kv_formula(info: ModelInfo, shape: CacheShape) -> KvFormula:
-    """Layers that keep the same make one term; layers without cells are none."""
+    """The formula; equal layers are grouped into one term, and layers without cells are left out."""
     terms = Counter(_term(layer, geometry.layer_cells(info, layer, shape)) for layer in info.layers if layer.has_cells)
     f16 = CacheType.F16
     return KvFormula(
@@ -29,7 +29,7 @@ def kv_formula(info: ModelInfo, shape: CacheShape) -> KvFormula:
 
 
 def _term(layer: LayerShape, n_cells: int) -> tuple[int, int, int, int]:
-    """Heads, elements of K and of V in each, and cells. A latent that all heads share counts as one head."""
+    """Heads, elements of K and of V per head, and cells. An MLA latent, shared by all heads, counts as one head."""
     n_head = layer.n_head_kv if layer.row_k == layer.n_head_kv * layer.head_size_k else 1
     return n_head, layer.row_k // max(1, n_head), layer.row_v // max(1, n_head), n_cells
 

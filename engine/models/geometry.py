@@ -1,4 +1,4 @@
-"""How many bytes a model's cache takes, to the byte, as pure arithmetic on what its header says.
+"""The exact bytes of a model's cache, computed from its header.
 
 Source: llama-kv-cache.cpp, llama-kv-cache-iswa.cpp and llama-memory-recurrent.cpp, for one sequence.
 """
@@ -32,7 +32,7 @@ class CacheShape:
 
     @classmethod
     def of(cls, info: ModelInfo, settings: LoadSettings) -> CacheShape:
-        """As a load with these settings makes it, with flash attention."""
+        """The shape of a load with these settings and flash attention."""
         n_ctx = settings.n_ctx_or(info.n_ctx_train)
         return cls(n_ctx, settings.type_k, settings.type_v, settings.swa_full, n_ubatch=settings.n_ubatch)
 
@@ -50,7 +50,7 @@ class KvBytes:
 
 
 def bytes_per_row(cache_type: CacheType, n_elements: int) -> int:
-    """Bytes of `n_elements` in one cell of one layer; ValueError where the type cannot hold them."""
+    """Bytes of `n_elements` in one cell of one layer; ValueError if the type's blocks don't divide them."""
     return _TYPES[cache_type].row_bytes(n_elements)
 
 
@@ -68,25 +68,25 @@ def can_hold_heads(info: ModelInfo, type_k: CacheType, type_v: CacheType) -> boo
 
 
 def n_cells(n_ctx: int) -> int:
-    """Cells that llama.cpp really makes for a context of `n_ctx` tokens."""
+    """The number of cells that llama.cpp allocates for a context of `n_ctx` tokens."""
     if n_ctx <= 0:
         raise ValueError(f"a context of {n_ctx} tokens has no cells")
     return -(-n_ctx // CELL_STEP) * CELL_STEP
 
 
 def n_window_cells(n_ctx: int, n_swa: int, n_ubatch: int) -> int:
-    """Cells of a layer that sees only the last `n_swa` tokens, without `swa_full`."""
+    """Cells of a layer with a sliding window of `n_swa` tokens, without `swa_full`."""
     return n_cells(min(n_cells(n_ctx), n_swa + n_ubatch))
 
 
 def row_v(info: ModelInfo, layer: LayerShape, flash_attn: bool) -> int:
     """Elements of V in one cell of this layer."""
-    # Without flash attention V is stored transposed, and llama.cpp gives all layers the widest layer's rows.
+    # Without flash attention V is stored transposed, and llama.cpp pads all layers to the widest layer's rows.
     return layer.row_v if flash_attn or info.is_mla else info.widest_row_v
 
 
 def layer_cells(info: ModelInfo, layer: LayerShape, shape: CacheShape) -> int:
-    """Cells of one layer; 0 where it keeps no K and V."""
+    """Cells of one layer; 0 if it stores no K and V."""
     if not layer.has_cells:
         return 0
     if layer.is_window and not shape.swa_full:

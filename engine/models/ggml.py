@@ -1,4 +1,4 @@
-"""How ggml packs numbers: the blocks of each tensor type, and the bytes that a row of them takes."""
+"""The block layout of ggml's tensor types."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ TYPES: dict[int, GgmlType] = {
     42: GgmlType("q2_0", 64, 18),
 }
 
-# `general.file_type` -> what people call the quantization. Source: enum llama_ftype in llama.h.
+# `general.file_type` -> the quantization's usual name. Source: enum llama_ftype in llama.h.
 FILE_TYPES: dict[int, str] = {
     0: "F32",
     1: "F16",

@@ -1,4 +1,4 @@
-"""Everything Kvasir wants to know about a model before it is loaded, from its header alone."""
+"""A model's properties, read from its GGUF header without loading it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEARNED_POSITIONS = "position_embd.weight"
 
 
 class Attention(StrEnum):
-    """How query heads share K and V: each its own, in groups, all one, or one compressed latent."""
+    """How query heads share K and V: not at all, in groups, all of them, or as one compressed latent."""
 
     MHA = "mha"
     GQA = "gqa"
@@ -32,7 +32,7 @@ class Attention(StrEnum):
 
 
 class Positions(StrEnum):
-    """How a model knows where a token stands."""
+    """The kind of position encoding."""
 
     ROPE = "rope"
     MROPE = "mrope"
@@ -41,7 +41,7 @@ class Positions(StrEnum):
 
 
 class ModelKind(StrEnum):
-    """What the file is for; only CHAT models answer."""
+    """The purpose of the file; only CHAT models can generate."""
 
     CHAT = "chat"
     EMBEDDING = "embedding"
@@ -54,7 +54,7 @@ class ModelInfo:
     """A model as its files describe it. Sizes are in bytes, `n_swa` and `n_ctx_train` in tokens.
 
     `files` are all shards in order; llama.cpp loads the first. `n_swa` is 0 without a sliding window.
-    `is_architecture_known`: this version has heard of it; llama.cpp decides when it loads.
+    `is_architecture_known`: it is in this version's tables; whether it can be loaded is llama.cpp's decision.
     `is_geometry_exact` is False where llama.cpp keeps more per token than K and V, or the header names no heads.
     """
 
@@ -103,16 +103,16 @@ class ModelInfo:
 
     @property
     def recurrent_layers(self) -> tuple[int, ...]:
-        """Indices of the layers that carry a state instead of, or beside, K and V."""
+        """Indices of the layers with a recurrent state instead of, or in addition to, K and V."""
         return tuple(index for index, layer in enumerate(self.layers) if layer.is_recurrent)
 
     @property
     def window_layers(self) -> tuple[int, ...]:
-        """Indices of the layers that see only the last `n_swa` tokens."""
+        """Indices of the sliding-window layers."""
         return tuple(index for index, layer in enumerate(self.layers) if layer.is_window)
 
     def n_ctx_reach(self, settings: LoadSettings) -> int:
-        """The longest context that its positions are good for; 0 where the file doesn't say."""
+        """The longest context in tokens that its positions support; 0 if the file doesn't say."""
         return self.rope.reach(self.n_ctx_train, settings) if self.has_rope else self.n_ctx_train
 
     @property
@@ -121,17 +121,17 @@ class ModelInfo:
 
     @property
     def is_recurrent(self) -> bool:
-        """All memory is recurrent state; nothing grows with the text."""
+        """Whether all memory is recurrent state, of constant size."""
         return bool(self.recurrent_layers) and not any(layer.has_cells for layer in self.layers)
 
     @property
     def is_hybrid(self) -> bool:
-        """Both recurrent state and K and V."""
+        """Whether it has both recurrent state and K and V."""
         return bool(self.recurrent_layers) and not self.is_recurrent
 
     @property
     def attention(self) -> Attention:
-        """The kind of all attention layers; where they differ, GQA is the word that covers them."""
+        """The kind of all attention layers; GQA if they differ."""
         if self.is_mla:
             return Attention.MLA
         kinds = {_attention_of(layer) for layer in self.layers if layer.row_k > 0}
@@ -141,7 +141,7 @@ class ModelInfo:
 
 
 def read_model_info(path: Path) -> ModelInfo:
-    """Read what the model at `path` is, given its file or any of its shards; no weights are read.
+    """Read the header of the model at `path`, its file or any of its shards; no weights are read.
 
     Raises EngineError: what `read_header` raises, MODEL_SHARD_MISSING, and MODEL_DAMAGED where the header
     contradicts itself. A projector or an embedding model is not an error here: see `require_chat_model`.
@@ -184,7 +184,7 @@ def read_model_info(path: Path) -> ModelInfo:
 
 
 def _is_geometry_exact(name: str, shapes: ModelLayers) -> bool:
-    """Whether what the header says is all there is to know of the cache; one without heads says nothing of it."""
+    """Whether the header determines the cache's size; a header without heads does not."""
     with_cells = [layer for layer in shapes.layers if layer.has_cells]
     return (
         name in architecture.KNOWN
@@ -228,14 +228,14 @@ def _kind(metadata: Metadata) -> ModelKind:
         return ModelKind.PROJECTOR
     if declared == "adapter":
         return ModelKind.ADAPTER
-    # Pooling 0 is "none": the model still gives one vector per token, and may be a chat model.
+    # Pooling 0 means "none": the output is one vector per token, so it may be a chat model.
     if metadata.architecture in architecture.EMBEDDERS or metadata.count(".pooling_type", 0) > 0:
         return ModelKind.EMBEDDING
     return ModelKind.CHAT
 
 
 def _quantization(metadata: Metadata, tensors: Sequence[TensorInfo]) -> str:
-    """The label people know; without one, the type that most weights have."""
+    """The quantization's usual name; without one in the header, the type of most weights."""
     file_type = metadata.optional_count("general.file_type")
     if file_type in ggml.FILE_TYPES:
         return ggml.FILE_TYPES[file_type]
@@ -257,7 +257,7 @@ def _positions(metadata: Metadata, tensors: Sequence[TensorInfo]) -> Positions:
 def _rope(metadata: Metadata) -> Rope:
     factor = _sensible(metadata.number(".rope.scaling.factor", 0.0) or metadata.number(".rope.scale_linear", 0.0), 1.0)
     scaling = metadata.text(".rope.scaling.type", "linear")
-    # llama.cpp takes a missing factor as 1, which changes nothing; longrope has factors of its own.
+    # llama.cpp treats a missing factor as 1, i.e. no scaling; longrope has its own factors.
     if scaling in ("linear", "yarn") and factor == 1.0:
         scaling = "none"
     return Rope(
@@ -270,5 +270,5 @@ def _rope(metadata: Metadata) -> Rope:
 
 
 def _sensible(number: float, default: float) -> float:
-    """A number that can be divided by; the default for 0, which stands for it, and for nonsense."""
+    """A positive finite number; the default for 0, which means unset, and for invalid values."""
     return number if 1e-6 < number < 1e15 else default

@@ -1,4 +1,4 @@
-"""Reads the header of one GGUF file, bounded in time and memory whatever the file claims.
+"""Reads the header of one GGUF file, with bounds on time and memory whatever the file claims.
 
 Layout, little-endian: magic, version u32, tensor count u64, pair count u64; pairs of key string, type u32,
 value; tensors of name string, dimension count u32, dimensions u64, type u32, offset u64; padding; data.
@@ -21,8 +21,8 @@ from engine.models import file_formats, ggml
 MAGIC = b"GGUF"
 SUPPORTED_VERSIONS = (2, 3)
 
-# Bounds well beyond any real model; what exceeds them is damage, not data. Together they keep any header
-# under a second or two and 64 MB.
+# Bounds well beyond any real model; a file that exceeds them counts as damaged. Together they limit the parsing of
+# any header to a second or two and 64 MB.
 MAX_PAIRS = 16_384
 MAX_TENSORS = 65_536
 MAX_KEY_BYTES = 256
@@ -45,7 +45,7 @@ _U64 = struct.Struct("<Q")
 
 @dataclasses.dataclass(frozen=True)
 class GgufArray:
-    """A list in the metadata; `numbers` are there only for short lists of numbers (per-layer values)."""
+    """A list in the metadata; `numbers` is filled only for short lists of numbers (per-layer values)."""
 
     count: int
     numbers: tuple[int | float, ...] | None
@@ -78,7 +78,7 @@ class GgufHeader:
 
 
 class ByteSource(Protocol):
-    """Where a header comes from; every read gives all the bytes that were asked for, fewer only at the end."""
+    """A source of header bytes; every read returns all the bytes requested, fewer only at the end."""
 
     def read(self, n_bytes: int, /) -> bytes: ...
     def seek(self, position: int, /) -> int: ...
@@ -99,7 +99,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def read_header_from(source: ByteSource, name: str, file_bytes: int) -> GgufHeader:
-    """Read a header from wherever a file of that size lies; raises EngineError as `read_header` does."""
+    """Read a header of a file of `file_bytes` bytes from any source; raises EngineError as `read_header` does."""
     return _HeaderReader(source, name, file_bytes).read()
 
 
@@ -113,7 +113,7 @@ def damaged(file_name: str, detail: str) -> EngineError:
 
 
 class _HeaderReader:
-    """Walks once over the header, in chunks, so that neither a huge file nor a huge count costs memory."""
+    """Parses the header in one pass, in chunks, so that neither a huge file nor a huge count takes memory."""
 
     def __init__(self, file: ByteSource, name: str, size: int) -> None:
         self._file = file
@@ -208,7 +208,7 @@ class _HeaderReader:
         return alignment
 
     def _read_tensors(self, count: int, alignment: int) -> tuple[tuple[TensorInfo, ...], int]:
-        """The tensors, and where their data ends; they lie one after the other, as llama.cpp demands."""
+        """The tensors and the end offset of their data; they must be contiguous, as llama.cpp requires."""
         tensors: list[TensorInfo] = []
         names: set[str] = set()
         next_offset = end = 0
@@ -271,7 +271,7 @@ class _HeaderReader:
         return self._take(length).decode("utf-8", errors="replace")
 
     def _skip_strings(self, count: int, key: str) -> None:
-        """Step over a list of strings; a vocabulary has hundreds of thousands, so the inner loop is bare."""
+        """Skip a list of strings; a vocabulary has hundreds of thousands, so the inner loop is optimized."""
         self._skipped_strings += count
         if self._skipped_strings > MAX_SKIPPED_STRINGS:
             raise self._damaged(f"the list {key!r} claims {count} texts")
@@ -313,7 +313,7 @@ class _HeaderReader:
         return taken
 
     def _peek(self, count: int) -> bytes:
-        """The next `count` bytes, fewer at the end of the file, without stepping over them."""
+        """The next `count` bytes, fewer at the end of the file, without consuming them."""
         if len(self._buffer) - self._at < count:
             kept = self._buffer[self._at :]
             more = self._file.read(max(count - len(kept), CHUNK_BYTES))

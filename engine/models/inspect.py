@@ -1,4 +1,4 @@
-"""What `inspect` tells about a model file: one report, as data and as a table."""
+"""The report of the `inspect` command, as data or as a table."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _cost(info: ModelInfo) -> dict[str, Any]:
     whole: dict[str, int | None] = {}
     for kind in CacheType:
         can_hold = geometry.can_hold_heads(info, kind, kind)
-        # A projector has no context and no layers; one token then costs the same nothing.
+        # A projector has no context and no layers, so its bytes per token are 0.
         shape = geometry.CacheShape(info.n_ctx_train or 1, kind, kind)
         per_token[kind.value] = geometry.kv_bytes_per_token(info, kind, kind) if can_hold else None
         whole[kind.value] = geometry.kv_bytes(info, shape).total if can_hold else None

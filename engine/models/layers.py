@@ -1,4 +1,4 @@
-"""What every layer of a model keeps per token, worked out from the header as llama.cpp does when it loads."""
+"""The cache layout of every layer of a model, derived from the header as llama.cpp does it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LayerShape:
 
 @dataclasses.dataclass(frozen=True)
 class ModelLayers:
-    """All layers that a text passes through, and what holds for all of them.
+    """All layers that are evaluated, with properties common to them.
 
     `n_swa` is the window's size in tokens (0: none). `widest_row_v` is over all layers of the file: without
     flash attention llama.cpp gives each layer's V that width.
@@ -66,7 +66,7 @@ class _Heads:
 
 
 def model_layers(metadata: Metadata) -> ModelLayers:
-    """Work out all layers; EngineError MODEL_DAMAGED where the header contradicts itself."""
+    """Derive all layers; EngineError(MODEL_DAMAGED) if the header contradicts itself."""
     n_all = metadata.required_count(".block_count", MAX_LAYERS)
     n_extra = metadata.count(".nextn_predict_layers", 0)
     if n_extra >= n_all:
@@ -110,7 +110,7 @@ def model_layers(metadata: Metadata) -> ModelLayers:
 def _heads(metadata: Metadata, n_all: int) -> _Heads:
     n_head = metadata.counts(".attention.head_count", n_all, (0,) * n_all, _MAX_HEADS)
     n_head_kv = metadata.counts(".attention.head_count_kv", n_all, n_head, _MAX_HEADS)
-    # llama.cpp goes by the first layer: without heads there, head sizes count only for plamo2.
+    # llama.cpp checks only the first layer: if it has no heads, head sizes are used only for plamo2.
     size_k = size_v = 0
     if n_head[0] > 0:
         size_k = size_v = metadata.required_count(".embedding_length", _MAX_SIZE) // n_head[0]
@@ -180,7 +180,7 @@ def _windows(metadata: Metadata, n_all: int, n_used: int, recurrent: tuple[bool,
         return n_swa, tuple(bool(one) for one in listed)
     if rule.every is None:
         return n_swa, nowhere
-    # lfm2 knows no pattern: all its attention layers have the window.
+    # lfm2 has no pattern: all its attention layers have the window.
     every = metadata.count(key, rule.every) if rule.every else 0
     return n_swa, tuple(
         layer < n_used and not recurrent[layer] and rule.is_window(layer, every) for layer in range(n_all)
@@ -188,7 +188,7 @@ def _windows(metadata: Metadata, n_all: int, n_used: int, recurrent: tuple[bool,
 
 
 def _state_size(metadata: Metadata, heads: _Heads) -> int:
-    """Elements of one recurrent layer's state: what a convolution remembers, and the state itself."""
+    """Elements of one recurrent layer's state: the convolution state plus the recurrent state itself."""
     n_embd = metadata.required_count(".embedding_length", _MAX_SIZE)
     kernel = metadata.count(".ssm.conv_kernel", 0, _MAX_SIZE)
     if wkv_size := metadata.count(".wkv.head_size", 0, _MAX_SIZE):

@@ -1,4 +1,4 @@
-"""The models on this machine: every file once, shards as one, each with what its header says."""
+"""The library of models on this machine, with duplicates and shards merged."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SHARD = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf\Z
 
 @dataclass(frozen=True)
 class LibraryModel:
-    """A model of the library. ``info`` is None where the file can't be used, and ``problem`` says why.
+    """A model of the library. ``info`` is None if the file can't be used, and ``problem`` says why.
 
-    ``kv_bytes_per_1000`` is what a thousand tokens take in the cache with f16 for K and V, ``late_kv_bytes_per_1000``
-    once the sliding windows are full.
+    ``kv_bytes_per_1000``: cache bytes per 1000 tokens with f16 for K and V; ``late_kv_bytes_per_1000``: the same once
+    the sliding windows are full.
     """
 
     path: Path
@@ -38,7 +38,7 @@ class LibraryModel:
 
 @dataclass(frozen=True)
 class Listing:
-    """What a look at the stores found: models by name, and the folders in which something may change."""
+    """The result of a scan: the models by name, and the folders to watch for changes."""
 
     models: tuple[LibraryModel, ...]
     folders: tuple[Path, ...]
@@ -52,14 +52,14 @@ class _FileState:
 
 
 class Library:
-    """Remembers the headers it read, so that another look costs a stat for each file; not for two threads at once."""
+    """Scans stores for models. Caches headers, so that a rescan costs one stat per file; not thread-safe."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[_FileState, ...], LibraryModel] = {}
 
     def look(self, stores: Sequence[Store]) -> Listing:
-        """Everything the stores hold now. What can't be a chat model by its header (projectors, adapters, embedding
-        models) is left out; a file that is damaged, incomplete or in parts is listed with its problem."""
+        """Scan the stores. Files that can't be chat models by their header (projectors, adapters, embedding models) are
+        left out; a file that is damaged, incomplete or in parts is listed with its problem."""
         models: dict[object, LibraryModel] = {}
         folders: list[Path] = []
         known: dict[tuple[_FileState, ...], LibraryModel] = {}
@@ -81,7 +81,7 @@ class Library:
 
 
 def _models_of(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
-    """The candidates, those that are shards of one model together, in order."""
+    """The candidates grouped by model, the shards of one model in order."""
     groups: dict[tuple[object, ...], list[Candidate]] = {}
     for candidate in candidates:
         match = _SHARD.match(candidate.path.name)
@@ -91,7 +91,7 @@ def _models_of(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
 
 
 def _states(paths: Iterable[Path]) -> tuple[_FileState, ...]:
-    """The files as they are; empty when one of them has just gone."""
+    """The files' current states; empty if one of them has just been deleted."""
     states = []
     for path in paths:
         try:
@@ -103,7 +103,7 @@ def _states(paths: Iterable[Path]) -> tuple[_FileState, ...]:
 
 
 def _identities(path: Path) -> list[object]:
-    """What makes it the same file under another name: its place on the disk, and its content where a store says it."""
+    """Keys that identify the same file under another name: its inode, and its digest if the store gives one."""
     try:
         status = path.stat()
         resolved = path.resolve()
@@ -117,7 +117,7 @@ def _identities(path: Path) -> list[object]:
 def _read(candidate: Candidate) -> LibraryModel:
     path = candidate.path
     try:
-        # One file that is like no other does not hide the rest.
+        # One unexpected failure must not hide the other models.
         with mistakes_as_errors():
             _require_text(path)
             info = read_model_info(path)
@@ -130,7 +130,7 @@ def _read(candidate: Candidate) -> LibraryModel:
 
 
 def _kv_bytes_per_1000(info: ModelInfo) -> tuple[int, int]:
-    """While windows fill, and from then on."""
+    """Bytes per 1000 tokens while the sliding windows fill, and after that."""
     layers = [(one, geometry.layer_bytes_per_token(one, CacheType.F16, CacheType.F16)) for one in info.layers]
     early = sum(n_bytes for _, n_bytes in layers)
     late = sum(n_bytes for one, n_bytes in layers if not one.is_window)
@@ -138,7 +138,7 @@ def _kv_bytes_per_1000(info: ModelInfo) -> tuple[int, int]:
 
 
 def _require_text(path: Path) -> None:
-    """Names on Linux may be any bytes; those that are no text get lost on their way to llama.cpp."""
+    """Raise EngineError for a name that is not valid UTF-8, which Linux allows and llama.cpp can't open."""
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -154,5 +154,5 @@ def _is_for_chat(model: LibraryModel) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name that can be shown and written anywhere."""
+    """The name as printable text."""
     return " ".join(valid_text(name).split()) or "?"

@@ -1,4 +1,4 @@
-"""Typed, bounded access to a header's metadata, whose values can be anything."""
+"""Typed, bounded access to a header's metadata, which is untrusted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Metadata:
         return self._full(key) in self._values
 
     def text(self, key: str, default: str = "") -> str:
-        """A text; the default where there is none, or a value that is no text."""
+        """A string; the default if it is missing or not a string."""
         value = self._values.get(self._full(key))
         return value if isinstance(value, str) else default
 
@@ -68,12 +68,12 @@ class Metadata:
         return value.count if isinstance(value, GgufArray) else 0
 
     def numbers(self, key: str) -> tuple[int | float, ...]:
-        """A short list of numbers; empty where there is none."""
+        """A short list of numbers; empty if it is missing."""
         value = self._values.get(self._full(key))
         return value.numbers or () if isinstance(value, GgufArray) else ()
 
     def optional_count(self, key: str) -> int | None:
-        """A whole number; None where there is none, or one that means none, as 2^32 - 1 for a token id."""
+        """A whole number; None if it is missing or means "none", such as 2^32 - 1 for a token id."""
         value = self._values.get(self._full(key))
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT:
             return value

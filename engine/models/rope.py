@@ -1,4 +1,4 @@
-"""Rotary positions as a model was trained with them, and how far the settings of a load stretch them."""
+"""RoPE scaling as trained and as changed by the settings of a load."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ class Rope:
     is_off: bool = False
 
     def stretch(self, settings: LoadSettings) -> float:
-        """How many times the trained length positions reach with these settings.
+        """The usable length with these settings, as a multiple of the trained length.
 
-        As llama_init_from_model has it: a frequency scale stands for the file's own and isn't added to it, without any
-        method there is none, and a method alone (yarn without a scale) changes nothing. A base so many times larger
-        makes the slowest frequency that much slower.
+        As in llama_init_from_model: a frequency scale replaces the file's own; it has no effect without a scaling
+        method, nor has a method (yarn) without a scale. A larger base lowers the slowest frequency by the same factor.
         """
         own = 1 / self.factor
         trained = 1.0 if self.is_off else own
@@ -37,5 +36,5 @@ class Rope:
         return trained / scale * (settings.rope_freq_base or self.base) / self.base
 
     def reach(self, n_ctx_train: int, settings: LoadSettings) -> int:
-        """Positions that can be told apart: the trained ones, stretched."""
+        """The number of usable positions: the trained ones times the stretch."""
         return round(n_ctx_train * self.stretch(settings))

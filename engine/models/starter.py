@@ -1,4 +1,4 @@
-"""The small model that comes with Kvasir, so that a first chat needs no download."""
+"""The starter model: a small one bundled with Kvasir, so that a first chat needs no download."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _MISSING = {
 
 
 def installed_starter() -> Path | None:
-    """Where the starter model lies, if it is installed."""
-    # Found without importing: the package belongs to another program and its code is not needed.
+    """The path of the starter model; None if it is not installed."""
+    # Located without importing: the package belongs to another program and its code is not needed.
     spec = importlib.util.find_spec(_PACKAGE)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / _FILE
@@ -36,7 +36,7 @@ def installed_starter() -> Path | None:
 
 
 def starter_path() -> Path:
-    """Where the starter model lies; raises EngineError(STARTER_MISSING)."""
+    """The path of the starter model; raises EngineError(STARTER_MISSING)."""
     path = installed_starter()
     if path is not None:
         return path

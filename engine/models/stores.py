@@ -1,4 +1,4 @@
-"""Where models lie on this machine: Kvasir's own folder, those of other programs, and folders that a person added."""
+"""The model folders of this machine: Kvasir's own, those of other programs, folders added by the person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OLLAMA_HOST, _OLLAMA_OWNER = "registry.ollama.ai", "library"
 
 
 class Source(StrEnum):
-    """Whose folder a model lies in. Only Kvasir's own is ever written to."""
+    """The owner of a model's folder. Only Kvasir's own folder is ever written to."""
 
     KVASIR = "kvasir"
     FOLDER = "folder"
@@ -45,7 +45,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file that looks like a model. ``label`` is what its program calls it, where the file's name says nothing."""
+    """A file that looks like a model. ``label`` is its name in the owning program, if the file's name says nothing."""
 
     path: Path
     source: Source
@@ -54,14 +54,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a store holds: the files, and the folders in which something may change."""
+    """The content of a store: the files, and the folders to watch for changes."""
 
     candidates: tuple[Candidate, ...]
     folders: tuple[Path, ...]
 
 
 def known_stores(own: Path, added: Sequence[Path], environment: Mapping[str, str], home: Path) -> tuple[Store, ...]:
-    """Every store of this machine, Kvasir's own first: the same file in two of them is listed in the first."""
+    """Every store of this machine, Kvasir's own first; a file in two stores is listed in the first."""
     stores = [Store(Source.KVASIR, own), *(Store(Source.FOLDER, path) for path in added)]
     stores += [Store(Source.HUGGING_FACE, path) for path in (_hub_cache(environment, home),)]
     stores += [Store(Source.LM_STUDIO, path) for path in _lm_studio_folders(home)]
@@ -70,7 +70,7 @@ def known_stores(own: Path, added: Sequence[Path], environment: Mapping[str, str
 
 
 def look_into(store: Store) -> Contents:
-    """The models of a store; an empty answer where it is not there, or not for us to read."""
+    """Scan a store; empty if it does not exist or is not readable."""
     if store.source is Source.OLLAMA:
         return _look_into_ollama(store)
     found, folders = [], []
@@ -79,19 +79,19 @@ def look_into(store: Store) -> Contents:
         label = _hub_label(folder, store) if store.source is Source.HUGGING_FACE else None
         found += [Candidate(folder / name, store.source, label) for name in names if name.lower().endswith(".gguf")]
     if store.source is Source.FOLDER or (store.source is Source.KVASIR and not folders):
-        # A folder that is moved away does not tell so itself.
+        # A watched folder does not report that it was moved away; its parent does.
         folders += _nearest_folder(store.path)
     return Contents(tuple(found), tuple(folders))
 
 
 def content_digest(path: Path) -> str | None:
-    """The SHA-256 of a file that lies under it, as in the stores of Hugging Face and Ollama; None elsewhere."""
+    """The SHA-256 of a file that is named by it, as in the stores of Hugging Face and Ollama; None elsewhere."""
     match = re.fullmatch(r"(?:sha256-)?([0-9a-f]{64})", path.name)
     return match[1] if match else None
 
 
 def ollama_label(path: Path) -> str | None:
-    """What Ollama calls a file of its store, by the first manifest that names it; None for other files."""
+    """Ollama's name of a file in its store, by the first manifest that refers to it; None for other files."""
     digest = content_digest(path)
     if digest is None or path.parent.name != "blobs":
         return None
@@ -112,7 +112,7 @@ def _hub_cache(environment: Mapping[str, str], home: Path) -> Path:
 def _lm_studio_folders(home: Path) -> list[Path]:
     folders = [home / ".lmstudio" / "models", home / ".cache" / "lm-studio" / "models"]
     try:
-        # LM Studio leaves a note where it keeps its files when somebody moved them.
+        # LM Studio writes a pointer file when its models folder has been moved.
         moved = (home / ".lmstudio-home-pointer").read_text(encoding="utf-8")[:4096].strip()
     except (OSError, ValueError):
         moved = ""
@@ -122,12 +122,12 @@ def _lm_studio_folders(home: Path) -> list[Path]:
 def _ollama_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     explicit = environment.get("OLLAMA_MODELS")
     own = Path(explicit) if explicit else home / ".ollama" / "models"
-    # The second is that of the service which its installer makes on Linux.
+    # The second is the folder of the system service that its installer sets up on Linux.
     return [own] if os.name == "nt" else [own, Path("/usr/share/ollama/.ollama/models")]
 
 
 def _nearest_folder(path: Path) -> list[Path]:
-    """Where a folder that is gone will be seen to come back: on a disk that is plugged in again, for one."""
+    """The nearest existing ancestor of a missing folder, to be watched for its return (e.g. a removable disk)."""
     for parent in path.parents:
         try:
             if parent.is_dir():
@@ -146,7 +146,7 @@ def _hub_label(folder: Path, store: Store) -> str | None:
 
 
 def _look_into_ollama(store: Store) -> Contents:
-    """What Ollama's manifests name; its blobs alone don't say what they are."""
+    """The models in Ollama's manifests; its blobs alone don't identify themselves."""
     found: list[Candidate] = []
     folders = [store.path]
     root = store.path / "manifests"
@@ -191,7 +191,7 @@ def _read_json(path: Path) -> Any:
 
 
 def _walk(root: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Folders with the names of their files, links followed once, up to the bounds; what vanishes is left out."""
+    """Folders with their file names, links followed once, within bounds; entries that vanish are skipped."""
     waiting = [(root, 0)]
     seen: set[tuple[int, int]] = set()
     n_folders = n_files = 0

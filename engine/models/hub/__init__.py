@@ -1,1 +1,1 @@
-"""The model hub: searching it, reading headers there, and downloading from it."""
+"""The model hub client: search, remote headers, downloads."""

@@ -1,4 +1,4 @@
-"""Bounds what a hub answers, and refuses what is no answer of a hub: it may come from anybody."""
+"""Validates HTTP responses of a hub, which are untrusted: bounded size, expected type, no unsafe redirect."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from engine.models.hub.patience import ANSWER_TIMEOUT_S
 
 MAX_ANSWER_BYTES = 32 << 20
 MAX_COMPRESSED_BYTES = 1 << 20
-"""It was not asked for, and may become a thousand times as much."""
+"""Compression is not requested, and the content may be a thousand times as large."""
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class PageInsteadError(ValueError):
-    """A web page came where none was asked for: most often a network wants its user to sign in first."""
+    """An HTML page was received instead of data, usually from a network's captive portal."""
 
 
 class UnsafeRedirectError(ValueError):
-    """A connection that nobody can listen to would become one that anybody can."""
+    """A redirect from HTTPS to plain HTTP."""
 
 
 def is_page(text: bytes | str) -> bool:
-    """Whether the beginning of an answer is that of a web page; neither JSON nor a model begins so."""
+    """Whether a response begins like an HTML page; neither JSON nor a model does."""
     raw = text[:200].encode("utf-8", "replace") if isinstance(text, str) else text[:200]
     return raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
 class BoundedAnswer(httpx2.SyncByteStream):
-    """The bytes of ``stream``; raises ValueError where there are too many, and ReadTimeout where they only drip."""
+    """The bytes of ``stream``; raises ValueError if there are too many, ReadTimeout if they come too slowly."""
 
     def __init__(
         self, stream: httpx2.SyncByteStream, n_bytes_max: int, clock: Callable[[], float] = time.monotonic
@@ -48,12 +48,12 @@ class BoundedAnswer(httpx2.SyncByteStream):
             yield chunk
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._stream.close()
 
 
 def bound_answer(response: httpx2.Response) -> None:
-    """A hook of the HTTP client: only parts of files, which are read piece by piece, may be long."""
+    """A response hook of the HTTP client: only range responses, which are streamed, may be long."""
     _require_own_answer(response)
     is_part = "Range" in response.request.headers and response.status_code in (200, 206)
     if is_part or not isinstance(response.stream, httpx2.SyncByteStream):

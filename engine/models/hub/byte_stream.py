@@ -1,4 +1,4 @@
-"""An answer with bytes of a file: compared with what the hub's list promised before any of them is used."""
+"""A response with bytes of a file, verified against the hub's file list before any byte is used."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 @dataclass(frozen=True)
 class ByteStream:
-    """The bytes of a file from ``first`` to ``end`` (exclusive), in an answer that begins at ``start``.
+    """The bytes of a file from ``first`` to ``end`` (exclusive), in a response that begins at ``start``.
 
-    ``sha256`` is that of the whole file where the hub tells it, ``version`` what is another one for other content.
+    ``sha256`` is that of the whole file if the hub reports it; ``version`` identifies the content.
     """
 
     response: httpx2.Response
@@ -32,7 +32,7 @@ class ByteStream:
     version: str | None
 
     def pieces(self) -> Iterator[bytes]:
-        """Those bytes and no others; fewer where the answer ends too soon."""
+        """Exactly those bytes; fewer if the response ends early."""
         position = self.start
         for chunk in self.response.iter_raw():
             if position == 0 and is_page(chunk):
@@ -46,10 +46,10 @@ class ByteStream:
 
 
 def checked_stream(response: httpx2.Response, file: RemoteFile, first: int, end: int, host: str) -> ByteStream:
-    """The bytes that were asked for.
+    """The requested bytes of a response.
 
-    Raises EngineError where the file is another one (DOWNLOAD_DAMAGED) or its bytes are others (HUB_FAILED), and
-    PageInsteadError.
+    Raises EngineError if the file differs from the list (DOWNLOAD_DAMAGED) or the byte range is wrong (HUB_FAILED),
+    and PageInsteadError.
     """
     headers = response.headers
     start, stop, total = _place(response)
@@ -67,7 +67,7 @@ def checked_stream(response: httpx2.Response, file: RemoteFile, first: int, end:
         or headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", "")
         or start is None
         or headers.get("Content-Type", "").lower().startswith("multipart/")
-        # From the first byte on; a server may send fewer than were asked for, and the rest is asked for again.
+        # The range must cover the first byte; a server may send fewer bytes than requested, and the rest is retried.
         or (response.status_code == _PART and (start != first or stop is None or not first < stop <= end))
         or (length is not None and stop is not None and length != stop - (start or 0))
     )
@@ -81,7 +81,7 @@ def checked_stream(response: httpx2.Response, file: RemoteFile, first: int, end:
 
 
 def _place(response: httpx2.Response) -> tuple[int | None, int | None, int | None]:
-    """Where an answer begins and ends in its file, and how large that is, as far as it says so."""
+    """Start, end (exclusive) and size of the file, from the response's headers; None where they are missing."""
     if response.status_code != _PART:
         length = _number(response.headers.get("Content-Length"))
         return 0, length, length
@@ -96,7 +96,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _linked(response: httpx2.Response, name: str) -> str | None:
-    """What the hub says of a file before it sends us on to where the bytes lie."""
+    """The first value of a header in the redirect chain: the hub sends it before redirecting to the storage."""
     found = (one.headers.get(name) for one in (*response.history, response))
     return next((text.strip('"') for text in found if text is not None), None)
 

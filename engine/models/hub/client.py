@@ -1,4 +1,4 @@
-"""The model hub: searches it, lists a repository's models, and opens their bytes at any place."""
+"""The client of a model hub: search, repository listings, byte ranges of files."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 class Hub:
     """One hub. ``endpoint`` None takes HF_ENDPOINT, else huggingface.co; ``token`` may change at any time.
 
-    There is one of them in a process, since huggingface_hub keeps one HTTP client; every method may be called from any
-    thread, blocks, and raises EngineError.
+    Only one may exist in a process, since huggingface_hub keeps one HTTP client. All methods are thread-safe, block,
+    and raise EngineError.
     """
 
     def __init__(self, endpoint: str | None = None, token: str | None = None) -> None:
@@ -58,7 +58,7 @@ class Hub:
 
     @property
     def host(self) -> str:
-        """How sentences name it."""
+        """The hub's host name, for sentences."""
         return host_of(self.endpoint)
 
     def search(self, text: str) -> tuple[SearchResult, ...]:
@@ -68,7 +68,7 @@ class Hub:
         except EngineError as error:
             if error.code is not ErrorCode.HUB_NOT_FOUND:
                 raise
-            # A mirror need not have all of the hub's interface.
+            # A mirror may not implement the hub's whole API.
             message = say("{0} can't be searched: paste the name of a model there, owner/name.", self.host)
             raise EngineError(ErrorCode.HUB_FAILED, message, error.detail) from error
 
@@ -76,7 +76,7 @@ class Hub:
         query = {"search": text, "filter": "gguf", "sort": "downloads", "direction": "-1", "limit": str(MAX_FOUND)}
         with hub_errors(text, self.host), Patience().asking():
             _require_online()
-            # Not list_models: it tries for half a minute before it says that something is wrong.
+            # Not list_models, which retries for half a minute before it raises.
             response = _session().get(f"{self.endpoint}/api/models", params=query, headers=self._headers())
             hf_raise_for_status(response)
             answers = read_json(response.content)
@@ -85,9 +85,9 @@ class Hub:
             return tuple(_found(one) for one in answers[:MAX_FOUND] if isinstance(one, dict) and is_repo(one.get("id")))
 
     def repo(self, reference: Reference) -> Repo:
-        """A repository and its models; where the reference names a file or a quantization, only those.
+        """A repository and its models; only the matching ones if the reference names a file or a quantization.
 
-        Raises HUB_NOT_FOUND also where it has no such file or quantization.
+        Raises HUB_NOT_FOUND also if it has no such file or quantization.
         """
         with hub_errors(reference.repo, self.host), Patience().asking():
             info = self._api().model_info(
@@ -116,7 +116,7 @@ class Hub:
     ) -> Iterator[ByteStream]:
         """The bytes of a file from ``start`` to ``end`` (exclusive).
 
-        Raises DOWNLOAD_DAMAGED where the file is not the one that was promised, before any of its bytes.
+        Raises DOWNLOAD_DAMAGED, before any of its bytes, if the file is not the one listed.
         """
         patience = patience or Patience()
         url = hf_hub_url(model.repo, file.path, revision=model.commit, endpoint=self.endpoint)
@@ -124,7 +124,7 @@ class Hub:
         headers = {
             **self._headers(),
             "Range": f"bytes={start}-{last}",
-            # Compressed on the way, byte positions would mean nothing.
+            # With content encoding, byte positions would not be those of the file.
             "Accept-Encoding": "identity",
         }
         with hub_errors(f"{model.repo}/{file.path}", self.host), patience.asking():
@@ -141,7 +141,7 @@ class Hub:
         close_session()
 
     def _headers(self) -> dict[str, str]:
-        # False, not None: a token that lies in a file for other programs is not ours to send.
+        # False, not None: never send the token that other programs have stored in huggingface_hub's file.
         return build_hf_headers(token=self.token or False, library_name=PROGRAM, library_version=__version__)
 
     def _api(self) -> HfApi:
@@ -151,7 +151,7 @@ class Hub:
 
 
 def _session() -> httpx2.Client:
-    """The client that huggingface_hub uses too; it is made, with the proxy of the environment, when first asked for."""
+    """The HTTP client shared with huggingface_hub, created on first use with the environment's proxy."""
     try:
         return get_session()
     except (ImportError, ValueError) as error:
@@ -174,7 +174,7 @@ def _require_online() -> None:
 
 
 def _is_text(name: Any) -> bool:
-    """Whether it can be part of an address: JSON can hold characters that are none."""
+    """Whether it can be part of a URL: a string without lone surrogates."""
     try:
         return isinstance(name, str) and bool(name.encode())
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The queue of downloads: one at a time, each can be paused, resumed and removed, and a restart forgets none."""
+"""The persistent download queue, which runs one download at a time."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class DownloadState(StrEnum):
 
 @dataclass(frozen=True)
 class Download:
-    """A model of the queue. Bytes; ``bytes_per_second`` and ``seconds_left`` are None while they are not known.
+    """A queued model. Sizes in bytes; ``bytes_per_second`` and ``seconds_left`` are None while unknown.
 
-    ``path`` is the finished model's file; ``problem`` why it failed.
+    ``path`` is the finished model's file; ``problem`` is the error of a failed download.
     """
 
     model: RemoteModel
@@ -66,10 +66,10 @@ class Download:
 
 
 class DownloadQueue:
-    """Brings models into ``folder``; ``file`` remembers the queue.
+    """Downloads models into ``folder``; ``file`` stores the queue across restarts.
 
-    ``on_change`` is called with all downloads in order, on whichever thread changed something, at most ten times a
-    second for progress. The queue's thread lives while something waits or runs. Methods may be called from any thread.
+    ``on_change`` is called with all downloads in order, on the thread that made the change, at most ten times a second
+    for progress. The worker thread lives while a download is waiting or running. Methods are thread-safe.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class DownloadQueue:
             return tuple(self._downloads.values())
 
     def start(self) -> None:
-        """Go on with what was waiting or running when the program ended."""
+        """Resume the downloads that were waiting or running when the program ended."""
         self._wake()
 
     def add(self, model: RemoteModel) -> None:
-        """Put a model at the end of the queue; one that is in it already is resumed."""
+        """Append a model to the queue; one that is in it already is resumed."""
         with self._lock:
             known = self._downloads.get(model.key)
             if known is not None and known.state not in (DownloadState.DONE, DownloadState.FAILED):
@@ -119,29 +119,29 @@ class DownloadQueue:
         self._wake()
 
     def pause(self, key: str) -> None:
-        """Stop a download that runs or waits; what is there stays."""
+        """Pause a running or waiting download; the bytes received are kept."""
         self._set(key, {DownloadState.WAITING, DownloadState.RUNNING, DownloadState.CHECKING}, DownloadState.PAUSED)
 
     def resume(self, key: str) -> None:
-        """Let a paused or failed download wait for its turn."""
+        """Queue a paused or failed download again."""
         self._set(key, {DownloadState.PAUSED, DownloadState.FAILED}, DownloadState.WAITING)
         self._wake()
 
     def remove(self, key: str) -> None:
-        """Take a download off the list, and what it left unfinished off the disk; a finished model stays."""
+        """Remove a download and delete its unfinished files; a finished model stays on disk."""
         with self._lock:
             download = self._downloads.pop(key, None)
             is_running = self._running == key
             if is_running and self._transfer is not None:
                 self._transfer.stop()
-        # While it runs its thread still writes: it deletes the rest itself when it has stopped.
+        # A running download's thread is still writing: it deletes the files itself after it has stopped.
         if download is not None and not is_running:
             with contextlib.suppress(EngineError):
                 delete_parts(self._folder, download.model)
         self._changed()
 
     def close(self) -> None:
-        """Stop; what was running goes on at the next `start`. No change is told after this."""
+        """Stop; a running download resumes at the next `start`. ``on_change`` is not called after this."""
         with self._lock:
             self._is_closing = True
             if self._transfer is not None:
@@ -182,7 +182,7 @@ class DownloadQueue:
             self._changed()
 
     def _bring(self, model: RemoteModel) -> Path | EngineError | None:
-        """The finished file, what went wrong, or None when it was stopped."""
+        """Download a model; its file, the error, or None if the transfer was stopped."""
         meter = _SpeedMeter(self._clock)
 
         def report(progress: Progress) -> None:
@@ -206,11 +206,11 @@ class DownloadQueue:
         if isinstance(outcome, Path):
             return dataclasses.replace(still, state=DownloadState.DONE, n_done=download.n_total, path=outcome)
         if isinstance(outcome, EngineError):
-            # Also after a pause just before: it is to be resumed by hand either way. What was damaged is deleted.
+            # Also if it was paused just before: either way it must be resumed by hand. Damaged files were deleted.
             there = n_bytes_there(self._folder, download.model)
             return dataclasses.replace(still, state=DownloadState.FAILED, n_done=there, problem=outcome)
         if self._is_closing or download.state is not DownloadState.PAUSED:
-            # Stopped for the end of the program, or resumed again while it was stopping.
+            # Stopped by `close`, or resumed while it was stopping.
             state = DownloadState.PAUSED if download.state is DownloadState.PAUSED else DownloadState.WAITING
             return dataclasses.replace(still, state=state)
         return still
@@ -229,7 +229,7 @@ class DownloadQueue:
             self._downloads[key] = dataclasses.replace(
                 download,
                 state=state,
-                # Bytes that are read again to be checked are there: the bar does not go back.
+                # Bytes that are being verified are on disk already: progress does not go back.
                 n_done=max(download.n_done, progress.n_done) if progress.is_checking else progress.n_done,
                 bytes_per_second=speed,
                 seconds_left=(progress.n_total - progress.n_done) / speed if speed else None,
@@ -260,7 +260,7 @@ class DownloadQueue:
 
 
 class _SpeedMeter:
-    """Bytes a second over the last seconds of a transfer, and whether it is time to tell."""
+    """The speed of a transfer over its last seconds, with rate-limited progress reports."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -269,7 +269,7 @@ class _SpeedMeter:
         self._was_checking = False
 
     def take(self, progress: Progress) -> bool:
-        """Note a progress; whether it is to be told."""
+        """Record a progress; whether it should be reported now."""
         now = self._clock()
         if progress.is_checking:
             self._samples.clear()
@@ -310,7 +310,7 @@ def _write_queue(file: Path, downloads: tuple[Download, ...]) -> None:
         for one in downloads
         if one.state is not DownloadState.DONE
     ]
-    # A queue that can't be kept is one that a restart forgets; the parts stay, and adding a model again finds them.
+    # If the queue can't be saved, a restart loses it; the partial files stay, and adding the model again resumes.
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, [json.dumps(content).encode()])

@@ -1,4 +1,4 @@
-"""Turns what goes wrong on the way to a model hub into sentences with a way out."""
+"""Maps errors of hub requests to EngineErrors."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _UNAUTHORIZED, _PROXY_LOGIN, _NO_SUCH_RANGE, _TOO_MANY, _SERVER, _NETWORK_LOGIN 
 
 @contextlib.contextmanager
 def hub_errors(what: str, host: str) -> Iterator[None]:
-    """Raise the EngineError for whatever the block raises; ``what`` is the model or file that was asked for."""
+    """Convert the block's exceptions to EngineErrors; ``what`` is the requested model or file."""
     try:
         yield
     except (HfHubHTTPError, httpx2.HTTPError, httpx2.InvalidURL, EntryNotFoundError, ValueError, OSError) as error:
         raise _engine_error(error, what, host) from error
     except (LookupError, TypeError, AttributeError, RuntimeError, ArithmeticError) as error:
-        # What huggingface_hub raises for an answer that is JSON, but none of its own.
+        # huggingface_hub raises these for JSON that does not have the expected structure.
         raise _nonsense(host, repr(error)) from error
 
 
 def other_file_error(what: str, host: str, detail: str) -> EngineError:
-    """The EngineError for a file that is not the one that the hub's list promised; nothing of it is used."""
+    """The EngineError for a file that differs from the hub's file list; none of its bytes are used."""
     message = say(
         "“{0}” on {1} is no longer the file that was chosen, or something on the way changes it: look it "
         "up again, and download it from there.",
@@ -52,19 +52,19 @@ def other_file_error(what: str, host: str, detail: str) -> EngineError:
 
 
 def other_bytes_error(host: str, detail: str) -> EngineError:
-    """The EngineError for bytes that were not asked for; nothing of them is used."""
+    """The EngineError for a response with other bytes than requested; none of them are used."""
     message = say("{0} answers with other bytes than were asked for: try again later, or on another network.", host)
     return EngineError(ErrorCode.HUB_FAILED, message, detail)
 
 
 def proxy_error(detail: str) -> EngineError:
-    """The EngineError for a proxy setting that can't be used at all."""
+    """The EngineError for an invalid proxy setting."""
     message = say("The proxy setting can't be used: set HTTPS_PROXY to an address that begins with http://.")
     return EngineError(ErrorCode.HUB_UNREACHABLE, message, detail)
 
 
 def _engine_error(error: Exception, what: str, host: str) -> EngineError:
-    # The detail never holds the request: its headers carry the token, and signed addresses are as good as one.
+    # The detail never contains the request: its headers hold the token, and signed URLs grant access, too.
     detail = type(error).__name__
     if isinstance(error, PageInsteadError) or (isinstance(error, json.JSONDecodeError) and is_page(error.doc)):
         return _page_error(host, detail)
@@ -87,7 +87,7 @@ def _engine_error(error: Exception, what: str, host: str) -> EngineError:
         message = say("The proxy does not let Kvasir through to {0}: check HTTPS_PROXY, then try again.", host)
         return EngineError(ErrorCode.HUB_UNREACHABLE, message, f"{detail}: {error}")
     if isinstance(error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol):
-        # The text of the one quotes the headers; the other is a hub that sends us to what is no web address.
+        # The first error's text quotes the headers; the second is a redirect to an invalid URL.
         return _nonsense(host, detail)
     if isinstance(error, httpx2.TransportError):
         message = say(
@@ -115,7 +115,7 @@ def _nonsense(host: str, detail: str) -> EngineError:
 def _refusal(error: HfHubHTTPError, what: str, host: str) -> EngineError:
     status = error.response.status_code
     detail = f"{type(error).__name__}, status {status}, request {error.request_id}"
-    # A gated repository is a missing one to the library: the narrower class comes first.
+    # The error for a gated repository is a subclass of the one for a missing repository, so it comes first.
     if isinstance(error, GatedRepoError):
         message = say(
             "“{0}” is gated: accept its terms on its page at {1}, and enter an access token of that account.",
@@ -166,7 +166,7 @@ def _too_many(headers: httpx2.Headers, host: str, detail: str) -> HubBusyError:
 
 
 def _seconds(headers: httpx2.Headers) -> int | None:
-    """How long to wait, where the hub says so in one of its two ways."""
+    """Seconds to wait before a retry, from either of the hub's headers; None without one."""
     after = headers.get("Retry-After", "").strip()
     limit = parse_ratelimit_headers(headers)
     if after.isascii() and after.isdigit() and len(after) < 9:

@@ -1,4 +1,4 @@
-"""The error of a hub that wants to be left alone for a while."""
+"""The rate limit error of a hub."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.api.sentences import Sentence
 
 
 class HubBusyError(EngineError):
-    """HUB_BUSY, for ``retry_after_s`` seconds where the hub says so."""
+    """HUB_BUSY; ``retry_after_s`` is the number of seconds to wait, None if the hub doesn't say."""
 
     def __init__(self, sentence: Sentence, detail: str, retry_after_s: int | None = None) -> None:
         super().__init__(ErrorCode.HUB_BUSY, sentence, detail)

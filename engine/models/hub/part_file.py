@@ -1,6 +1,6 @@
-"""A file on its way: its bytes, and beside it a checksum of each stretch of them as it came.
+"""A partially downloaded file with a sidecar of checksums, one for each stretch received.
 
-What the disk made of them meanwhile is seen by that, and what has to be fetched again is no more than that.
+The checksums detect corruption on the disk, so that only the corrupt stretches are fetched again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _VERSION = "version "
 
 @dataclass(frozen=True)
 class Stretch:
-    """Bytes from ``start`` to ``end``; ``checksum`` None where nobody knows how they came."""
+    """Bytes from ``start`` to ``end`` (exclusive); ``checksum`` None if it was not recorded."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Stretch:
 
 
 class PartFile:
-    """To be used in a ``with`` block, by one at a time; everything raises OSError. There is no file before a byte."""
+    """A context manager for a single writer; all methods raise OSError. The file is created with the first byte."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,7 +47,7 @@ class PartFile:
         else:
             self._sums_path.unlink(missing_ok=True)
         while self.stretches and self.stretches[-1].end > n_bytes:
-            # The system ended before all of it was on the disk.
+            # The system crashed before all bytes were flushed.
             self.stretches.pop()
         if self._n_noted < n_bytes:
             self.stretches.append(Stretch(self._n_noted, n_bytes, None))
@@ -69,7 +69,7 @@ class PartFile:
         return self.stretches[-1].end if self.stretches else 0
 
     def read(self, take: Callable[[bytes], None]) -> list[Stretch]:
-        """Read all of it again, chunk by chunk; those stretches that are not as they came."""
+        """Read the whole file in chunks; returns the stretches that don't match their checksums."""
         changed = []
         for stretch in self.stretches:
             checksum, position = 0, stretch.start
@@ -86,7 +86,7 @@ class PartFile:
         return changed
 
     def append(self, piece: bytes) -> None:
-        """Write after what is there."""
+        """Write at the end of the file."""
         file = self._opened()
         file.seek(self.n_bytes)
         file.write(piece)
@@ -96,7 +96,7 @@ class PartFile:
             self.end_stretch()
 
     def end_stretch(self) -> None:
-        """Note what came, as what comes next comes another way."""
+        """End the current stretch and record its checksum, before bytes from another request follow."""
         if self.n_bytes > self._n_noted:
             self._opened().flush()
             self.stretches.append(Stretch(self._n_noted, self.n_bytes, self._checksum))
@@ -105,7 +105,7 @@ class PartFile:
                 sums.write(_line(self.stretches[-1]))
 
     def replace(self, stretch: Stretch, pieces: Iterable[bytes]) -> bool:
-        """Write a stretch anew; one of which not all comes (False) stays one that is not as it came."""
+        """Overwrite a stretch; False if ``pieces`` end early, and the stretch still fails its checksum then."""
         file, position, checksum = self._opened(), stretch.start, 0
         for piece in pieces:
             file.seek(position)
@@ -120,13 +120,13 @@ class PartFile:
         return True
 
     def doubt(self, stretches: Iterable[Stretch]) -> None:
-        """Forget how these came."""
+        """Drop the checksums of these stretches."""
         doubted = {stretch.start for stretch in stretches}
         self.stretches = [Stretch(one.start, one.end, None) if one.start in doubted else one for one in self.stretches]
         self._write_sums()
 
     def set_version(self, version: str) -> None:
-        """Note what the content is a version of."""
+        """Record the version of the content."""
         self.version = version
         self._write_sums()
 
@@ -136,7 +136,7 @@ class PartFile:
         return self._file
 
     def sync(self) -> None:
-        """Have it outlive a loss of power."""
+        """Flush to the disk (fsync)."""
         self.end_stretch()
         os.fsync(self._opened().fileno())
 
@@ -152,7 +152,7 @@ class PartFile:
                 continue
             match = _LINE.match(line)
             if match is None or int(match[1]) <= self._n_noted:
-                # Cut short by the end of the system: what follows is as good as not noted.
+                # Truncated by a system crash: the rest counts as not recorded.
                 return
             checksum = None if match[2] == "-" else int(match[2])
             self.stretches.append(Stretch(self._n_noted, int(match[1]), checksum))
@@ -163,7 +163,7 @@ class PartFile:
 
 
 def delete_part(path: Path) -> None:
-    """Delete a part and what is noted of it; one that is not there is no error."""
+    """Delete a partial file and its checksums, if they exist."""
     for one in (path.with_name(path.name + SUMS), path):
         one.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""How long a request to a hub may take: looked at while nothing comes too, so that it can be stopped at any moment."""
+"""Timeouts of hub requests, checked periodically while waiting so that a request can be cancelled at any moment."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import httpcore2
 import httpx2
 
 ANSWER_TIMEOUT_S = 60.0
-"""By then an answer that is read whole is whole, and one of a file's bytes has begun."""
+"""The deadline for a complete response, or for the start of a file's bytes."""
 LOOK_S = 0.25
-"""How often it is looked whether to go on while nothing comes."""
+"""How often cancellation is checked while no bytes arrive."""
 PACE_S, PACE_BYTES = 30.0, 30 << 10
 """A file's bytes that come more slowly than so many in so long a wait count as a broken connection."""
 
 
 class Patience:
-    """What somebody has with requests: ``total_s`` for all of them together.
+    """The timeouts of a caller's requests: ``total_s`` for all of them together.
 
-    ``obey`` is called several times a second on the thread that waits, and raises what is to end the request.
+    ``obey`` is called several times a second on the waiting thread; an exception that it raises ends the request.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Patience:
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[None]:
-        """Watch over the requests that the block makes on this thread; each is answered in ANSWER_TIMEOUT_S."""
+        """Apply these timeouts to the requests of the block on this thread; each must respond in ANSWER_TIMEOUT_S."""
         self._answered_by, self._is_paced = self._clock() + ANSWER_TIMEOUT_S, False
         token = _now.set(self)
         try:
@@ -51,12 +51,12 @@ class Patience:
             _now.reset(token)
 
     def begin_bytes(self) -> None:
-        """The answer has begun and may be long: it has only to come at some pace."""
+        """Begin a long response: from now on only a minimum speed is required."""
         self._answered_by, self._is_paced = math.inf, True
         self._waited_s, self._n_bytes = 0.0, 0
 
     def note(self, n_bytes: int, waited_s: float) -> None:
-        """So many bytes came in a wait; raises ReadTimeout where that is too little or too late."""
+        """Record bytes received during a wait; raises ReadTimeout if they are too few or too late."""
         self._obey()
         if self._clock() > min(self._ends_at, self._answered_by):
             raise httpcore2.ReadTimeout("not whole in time")
@@ -69,11 +69,11 @@ class Patience:
 
 
 _now: ContextVar[Patience | None] = ContextVar("patience", default=None)
-"""Of the requests that the running thread makes."""
+"""The timeouts of the current thread's requests."""
 
 
 def watch_over(client: httpx2.Client) -> httpx2.Client:
-    """Have all connections of a client looked at while they wait.
+    """Install the periodic check in all connections of a client.
 
     WORKAROUND: httpx2's transports don't pass on the network back end that their pools take. Remove when they do.
     """

@@ -1,4 +1,4 @@
-"""What can be told of the way to the model hub without using it."""
+"""Predicts whether the model hub is reachable, without sending a request."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
 def endpoint_of(environment: Mapping[str, str]) -> str:
-    """The hub that is asked: the mirror that HF_ENDPOINT names, else huggingface.co."""
+    """The hub's URL: HF_ENDPOINT if set, else huggingface.co."""
     return (environment.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
 
 
 def host_of(endpoint: str) -> str:
-    """How sentences name a hub."""
+    """A hub's host name, for sentences."""
     try:
         return urlsplit(endpoint).hostname or endpoint
     except ValueError:
@@ -31,19 +31,19 @@ def is_turned_off(environment: Mapping[str, str]) -> bool:
 
 
 def may_be_reached(environment: Mapping[str, str]) -> bool:
-    """Whether a request may get anywhere: nothing is sent, only this machine's own addresses are read."""
+    """Whether a request could succeed; sends nothing and reads only this machine's network addresses."""
     if is_turned_off(environment):
         return False
     return _is_local(host_of(endpoint_of(environment))) or has_connection()
 
 
 def has_connection() -> bool:
-    """Whether a network that is up has given this machine an address; a guess where there are virtual networks."""
+    """Whether this machine has an address on a network that is up; a guess if there are virtual networks."""
     import psutil
 
     try:
         addresses, states = psutil.net_if_addrs(), psutil.net_if_stats()
-    except Exception:  # noqa: BLE001 - a guess is not worth an end
+    except Exception:  # noqa: BLE001 - a failed guess must not be an error
         return True
     return any(
         _leads_out(address.address)

@@ -1,4 +1,4 @@
-"""Models on a hub, as values: what a person may name, find, and choose to download."""
+"""Value types of models on a hub."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|\Z)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Reference:
-    """What a person named: a repository, in it perhaps one file, or one quantization."""
+    """A parsed reference to a repository, optionally with one file or one quantization."""
 
     repo: str
     revision: str | None = None
@@ -39,7 +39,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a repository; ``sha256`` is None where the hub does not tell it."""
+    """A file of a repository; ``sha256`` is None if the hub does not report it."""
 
     path: str
     size_bytes: int
@@ -56,14 +56,14 @@ class RemoteModel:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending and its shard's number."""
+        """The file's name without extension and shard number."""
         name = PurePosixPath(self.files[0].path).name
         match = _SHARD.match(name)
         return match["stem"] if match else name.removesuffix(".gguf")
 
     @property
     def quantization(self) -> str:
-        """As the file's name says; empty where it doesn't."""
+        """The quantization in the file's name; empty if it has none."""
         found = _QUANTIZATION.findall(self.name)
         return str(found[-1]).upper() if found else ""
 
@@ -73,7 +73,7 @@ class RemoteModel:
 
     @property
     def key(self) -> str:
-        """The same for the same model, whatever its commit."""
+        """A key that identifies the model across commits."""
         return f"{self.repo}/{self.files[0].path}"
 
 
@@ -90,7 +90,7 @@ class Repo:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """One answer of a search."""
+    """One result of a search."""
 
     repo: str
     n_downloads: int
@@ -100,9 +100,9 @@ class SearchResult:
 
 
 def parse_reference(text: str) -> Reference | None:
-    """What a text names: owner/name, owner/name:Q4_K_M, owner/name/file.gguf, or the address of a page or file.
+    """Parse owner/name, owner/name:Q4_K_M, owner/name/file.gguf, or the URL of a page or file.
 
-    None for other words.
+    None for any other text.
     """
     text = text.strip()[:MAX_REFERENCE]
     if text.startswith(("http://", "https://", "hf.co/", "huggingface.co/")):
@@ -132,7 +132,7 @@ def _parse_address(text: str) -> Reference | None:
     if len(rest) >= 2 and rest[0] in ("blob", "resolve", "raw", "tree"):
         file = "/".join(rest[2:]) if rest[0] != "tree" else ""
         return Reference(match["repo"], rest[1], file or None, match["tag"])
-    # A page of the hub that shows what is in the file.
+    # A page of the hub that displays the file.
     shown = parse_qs(address.query).get("show_file_info", [None])[0]
     return Reference(match["repo"], file=shown, quantization=match["tag"])
 
@@ -160,9 +160,9 @@ def group_models(repo: str, commit: str, files: Iterable[RemoteFile]) -> tuple[R
 
 
 def local_parts(model: RemoteModel, file: RemoteFile) -> tuple[str, ...]:
-    """Where a file goes below the folder of models; raises HUB_NAME_INVALID for a name that leads elsewhere.
+    """The file's path below the models folder; raises HUB_NAME_INVALID for a name that would leave it.
 
-    Names come from whoever made the repository: nothing in them may leave the folder or mean something to the system.
+    Names are untrusted: none may leave the folder or have a special meaning to the operating system.
     """
     parts = [*model.repo.split("/"), *PurePosixPath(file.path).parts]
     if len(parts) < 3 or any(part in ("", ".", "..", "/") or len(part.encode()) > MAX_NAME_BYTES for part in parts):
@@ -175,12 +175,12 @@ def local_parts(model: RemoteModel, file: RemoteFile) -> tuple[str, ...]:
 
 
 def file_version(model: RemoteModel, file: RemoteFile) -> str:
-    """Twelve digits that differ for other content, as far as the hub tells; they can be part of a file's name."""
+    """Twelve hexadecimal digits that identify the content as far as the hub reports it, safe in a file name."""
     return file.sha256[:12] if file.sha256 is not None else commit_version(model)
 
 
 def commit_version(model: RemoteModel) -> str:
-    """Twelve digits for the commit, which may be any text."""
+    """Twelve hexadecimal digits that identify the commit, which may be any text."""
     return hashlib.sha256(model.commit.encode()).hexdigest()[:12]
 
 

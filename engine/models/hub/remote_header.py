@@ -1,7 +1,7 @@
-"""Headers of models on a hub, read over range requests into files that hold nothing else.
+"""Downloads only the headers of models on a hub, by range requests.
 
-Such a file has the size of the whole and a header that is the real one, so everything that works on a model before its
-weights are read works on it: reading what it is, and planning what it would take. Its weights are a hole in the file.
+The local file is sparse: it has the full size and the real header, with a hole in place of the weights. So everything
+that needs no weights works on it, such as reading the model's properties and planning its memory.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ FIRST_BYTES = 1 << 20
 STEP_BYTES_MAX = 8 << 20
 MAX_HEADER_BYTES = 64 << 20
 HEADER_TIMEOUT_S = 180.0
-"""A header that takes longer is not worth the wait: whoever fetched its weights would wait for days."""
+"""The timeout of a header: on a slower connection the weights would take days."""
 _SPARSE_WINDOWS = 0x000900C4
 
 
 class HeaderFolder:
-    """Keeps headers in ``folder``, which no other process uses, until it is closed.
+    """Stores headers in ``folder``, which no other process uses, until it is closed.
 
-    What a process that was killed has left there is deleted.
+    Files left there by a killed process are deleted.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,11 +38,11 @@ class HeaderFolder:
         self.close()
 
     def close(self) -> None:
-        """Forget all headers."""
+        """Delete all headers."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def fetch(self, hub: Hub, model: RemoteModel) -> Path:
-        """The model's header file, or the first of those of its shards; only what is not there yet is read.
+        """The model's header file, or the first of its shards' ones; only missing bytes are fetched.
 
         Raises EngineError: what `Hub.open_bytes` and `read_header` raise, DISK_FULL and DISK_FAILED.
         """
@@ -72,7 +72,7 @@ class HeaderFolder:
 
 
 class _RemotePrefix:
-    """The beginning of a remote file, fetched as far as it is read, and kept in ``copy``."""
+    """The beginning of a remote file, fetched on demand into ``copy``."""
 
     def __init__(self, hub: Hub, model: RemoteModel, file: RemoteFile, copy: BinaryIO) -> None:
         self._hub, self._model, self._file, self._copy = hub, model, file, copy
@@ -93,7 +93,7 @@ class _RemotePrefix:
         return position
 
     def fetch_to(self, end: int) -> None:
-        """Have everything before ``end``; each request asks for more than the one before."""
+        """Fetch everything before ``end``; each request is larger than the one before."""
         if end > MAX_HEADER_BYTES:
             raise damaged(self._file.path, f"its header goes on beyond {MAX_HEADER_BYTES} bytes")
         while self._n_fetched < end:
@@ -118,7 +118,7 @@ class _RemotePrefix:
 
 
 def _make_sparse(file: BinaryIO) -> None:
-    """Let holes take no room on Windows, where a file has to ask for it."""
+    """Mark the file as sparse on Windows, where holes take disk space otherwise."""
     if sys.platform != "win32":
         return
     import ctypes

@@ -1,4 +1,4 @@
-"""Models to begin with: well-known, with a permissive licence, in sizes from a phone's to a workstation's."""
+"""Suggested first models: well-known, permissively licensed, for machines of all sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.models.hub.client import Hub
 
 N_CTX = 4096
-"""A conversation of some length: what a model needs is told with it."""
+"""The context length, in tokens, for which memory needs are estimated."""
 COMPUTE_SHARE = 10
 """A tenth more for compute and output buffers, as a guess: the exact plan is made from the file itself."""
 SPARE_SHARE = 16
@@ -26,7 +26,7 @@ CPU_TOKENS_PER_S = 10
 
 
 class Purpose(StrEnum):
-    """What a model is good for, in a word."""
+    """The main use of a model."""
 
     ANYWHERE = "anywhere"
     EVERYDAY = "everyday"
@@ -40,7 +40,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True)
 class Suggestion:
-    """``size_bytes`` is the file's; ``kv_bytes_per_token`` what a token takes in the cache with f16 for K and V."""
+    """``size_bytes`` is the file's; ``kv_bytes_per_token``: bytes per token with f16 K and V."""
 
     repo: str
     quantization: str
@@ -52,19 +52,19 @@ class Suggestion:
 
     @property
     def needed_bytes(self) -> int:
-        """About what it takes once it is loaded, with N_CTX tokens."""
+        """The approximate memory of a load with N_CTX tokens, in bytes."""
         together = self.size_bytes + N_CTX * self.kv_bytes_per_token
         return together + together // COMPUTE_SHARE
 
     @property
     def cpu_tokens_per_s(self) -> float:
-        """A guess at how fast it writes on a processor."""
+        """A rough estimate of its decode speed on a CPU."""
         return CPU_BYTES_PER_S / self.size_bytes
 
 
 @dataclass(frozen=True)
 class Suggested:
-    """A suggestion for one machine: whether all of it fits the GPUs, and whether it fits anywhere."""
+    """A suggestion for one machine: whether it fits the GPUs completely, and whether it fits at all."""
 
     model: Suggestion
     is_on_gpu: bool
@@ -120,9 +120,9 @@ SUGGESTIONS = (
 
 
 def suggestions_for(gpu_bytes: int, ram_bytes: int, n_most: int = 3) -> tuple[Suggested, ...]:
-    """The largest that fit what the GPUs have free together, or else the RAM, the largest first; one at least.
+    """The largest models that fit the free memory of all GPUs, or else the RAM; largest first, at least one.
 
-    For the RAM none is suggested that would be too slow to talk with, however much there is.
+    For RAM, models that would be too slow for a chat on the CPU are left out.
     """
     fitting = []
     for one in SUGGESTIONS:
@@ -134,7 +134,7 @@ def suggestions_for(gpu_bytes: int, ram_bytes: int, n_most: int = 3) -> tuple[Su
 
 
 def find_suggested(hub: Hub, suggestion: Suggestion) -> RemoteModel:
-    """The file of a suggestion as the hub has it now.
+    """The current file of a suggestion on the hub.
 
     Raises what `Hub.repo` raises; HUB_NOT_FOUND has a sentence of its own, since the person has typed no name.
     """

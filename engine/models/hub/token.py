@@ -1,4 +1,4 @@
-"""The access token for a hub: it lives in the system's keyring, never in a file or a log."""
+"""The access token of a hub, stored only in the system's keyring."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_TOKEN = 1000
 
 
 def checked_token(text: str | None) -> str | None:
-    """The token in what was typed, None for nothing; raises EngineError(HUB_TOKEN_REFUSED) for what can't be one."""
+    """The token in the input, None if empty; raises EngineError(HUB_TOKEN_REFUSED) for an invalid one."""
     token = (text or "").strip()
     if not token.isascii() or not token.isprintable() or " " in token or len(token) > MAX_TOKEN:
         raise EngineError(
@@ -30,18 +30,18 @@ class TokenKeeper:
         self._host = host
 
     def load(self) -> str | None:
-        """The token; None where there is none that can be one, or no keyring."""
+        """The token; None without a valid one or without a keyring."""
         import keyring
 
         try:
             return checked_token(keyring.get_password(SERVICE, self._host))
         except EngineError:
             return None
-        except Exception:  # noqa: BLE001 - a keyring's back end is anybody's plugin, and raises what it likes
+        except Exception:  # noqa: BLE001 - a keyring back end is a third-party plugin and may raise anything
             return None
 
     def save(self, token: str | None) -> None:
-        """Keep a token, or forget it for None or an empty one; raises EngineError(KEYRING_MISSING)."""
+        """Store a token, or delete it for None or an empty one; raises EngineError(KEYRING_MISSING)."""
         import keyring
 
         token = (token or "").strip()

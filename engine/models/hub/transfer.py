@@ -1,4 +1,4 @@
-"""Brings one model onto the disk: resumed where it broke off, checked, and under its name only when it is whole."""
+"""The resumable, verified download of one model, which gets its final file name only when it is complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.models.hub.part_file import CHUNK_BYTES, PartFile, Stretch, delete_p
 from engine.models.hub.remote import RemoteFile, RemoteModel, file_version, local_parts
 
 if TYPE_CHECKING:
-    # Its library takes a good part of a second to import, and is not needed until bytes are.
+    # The HTTP library takes a good part of a second to import, and is not needed before the first request.
     from engine.models.hub.byte_stream import ByteStream
     from engine.models.hub.client import Hub
 
@@ -28,21 +28,21 @@ PART = ".part"
 SPARE_BYTES = 256 << 20
 """What a download leaves free on the disk."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0)
-"""Waits between attempts that brought next to nothing; one that brought something begins again at the first."""
+"""Delays between retries; after an attempt that made progress they start again at the first."""
 LEAST_BYTES = 30 << 10
-"""An attempt that brought fewer brought next to nothing."""
+"""An attempt with fewer bytes made no progress."""
 LONGEST_PAUSE_S = 60
-"""A hub that asks for a longer one has its sentence shown: the person decides when to go on."""
+"""The longest automatic delay; if the hub demands a longer one, the error is shown instead."""
 _TRANSIENT = frozenset({ErrorCode.HUB_UNREACHABLE, ErrorCode.HUB_BUSY})
 
 
 class TransferStopped(Exception):
-    """Somebody paused it or closes the program; what is there stays."""
+    """The transfer was paused or the program closes; the bytes received are kept."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Bytes that are there, of all; ``is_checking`` while what is there is read again to be checked."""
+    """Bytes on disk, and of the whole model; ``is_checking`` while the bytes on disk are verified."""
 
     n_done: int
     n_total: int
@@ -50,7 +50,7 @@ class Progress:
 
 
 class Transfer:
-    """One model on its way into ``folder``. Nothing is ever written outside of it."""
+    """The download of one model into ``folder``, outside of which nothing is written."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class Transfer:
         self._n_before = 0
 
     def stop(self) -> None:
-        """Let `run` end soon, with TransferStopped."""
+        """Make `run` raise TransferStopped soon."""
         self._stop.set()
 
     def run(self) -> Path:
-        """Fetch what is missing; the path of the (first) file.
+        """Fetch the missing bytes; returns the path of the (first) file.
 
         Raises TransferStopped, and EngineError: what `Hub.open_bytes` raises, DISK_FULL before the first byte,
         DISK_FAILED and DOWNLOAD_DAMAGED.
@@ -118,7 +118,7 @@ class Transfer:
             )
 
     def _is_whole(self, file: RemoteFile, target: Path) -> bool:
-        """Whether the file is there already, with this content and not only this size."""
+        """Whether the file exists already with this content, not only this size."""
         if _size(target) != file.size_bytes or file.sha256 is None:
             return False
         digest = hashlib.sha256()
@@ -150,13 +150,13 @@ class Transfer:
         delete_part(part)
 
     def _fetch_rest(self, file: RemoteFile, part: Path) -> None:
-        """Append what is missing, and check the whole; of what does not check as little as possible is given up."""
+        """Append the missing bytes and verify the whole; after a mismatch as little as possible is fetched again."""
         if _size(part) > file.size_bytes:
             delete_part(part)
         with PartFile(part) as there:
             digest = hashlib.sha256()
             changed = there.read(self._reader(digest))
-            # What the disk made of these can't be right.
+            # These stretches were corrupted on the disk.
             self._fetch_again(file, there, changed)
             n_found = there.n_bytes
             told = self._append(file, there, digest) if n_found < file.size_bytes else None
@@ -189,10 +189,10 @@ class Transfer:
         return EngineError(ErrorCode.DOWNLOAD_DAMAGED, message, detail)
 
     def _mend(self, file: RemoteFile, there: PartFile, n_found: int, expected: str) -> tuple[bool, bool]:
-        """Fetch again what is most likely wrong; whether all is right then, and whether another try may make it so.
+        """Fetch the most likely corrupt stretches again; whether the file is right then, and whether a retry may help.
 
-        That is what nobody knows the origin of, or else the smaller of what was found on the disk and what came now:
-        if that is the same as before, it is the other one, which is left for the next time.
+        These are the stretches without a checksum; if there are none, the smaller of the old part (found on disk) and
+        the new part. If that does not help, the other part loses its checksums and is fetched again by the next try.
         """
         unknown = [one for one in there.stretches if one.checksum is None]
         sides = [[one for one in there.stretches if (one.end <= n_found) is is_old] for is_old in (True, False)]
@@ -206,7 +206,7 @@ class Transfer:
         return False, not unknown
 
     def _reader(self, digest: Any) -> Callable[[bytes], None]:
-        """Takes what is read again into the checksum, and tells how far that is."""
+        """A callback that adds re-read chunks to the digest and reports progress."""
         n_read = 0
 
         def take(chunk: bytes) -> None:
@@ -224,7 +224,7 @@ class Transfer:
         return str(digest.hexdigest())
 
     def _append(self, file: RemoteFile, there: PartFile, digest: Any) -> str | None:
-        """Append the rest; the checksum of the whole if the hub tells it."""
+        """Append the rest; returns the SHA-256 of the whole if the hub reports it."""
         with self._bytes(file, there, there.n_bytes, None) as stream:
             for piece in stream.pieces():
                 self._obey()
@@ -252,8 +252,8 @@ class Transfer:
 
     @contextlib.contextmanager
     def _bytes(self, file: RemoteFile, there: PartFile, start: int, end: int | None) -> Iterator[ByteStream]:
-        """Bytes of the version that is there already, where nothing but that tells versions apart."""
-        # Not at the start: see above.
+        """Open a byte range; without a SHA-256, raises DOWNLOAD_DAMAGED if the version differs from the one on disk."""
+        # Imported late: see above.
         from engine.models.hub.patience import Patience
 
         patience = Patience(obey=self._obey)
@@ -277,14 +277,14 @@ class Transfer:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """What the disk refuses is not the hub's fault."""
+        """Convert OSError to a disk error, so that it is not taken for a hub error."""
         try:
             yield
         except OSError as error:
             raise disk_error(error, str(self._folder)) from error
 
     def _broken_off(self, detail: str) -> EngineError:
-        # The server closed without an error: the same as a broken line.
+        # The server closed the connection early without an error: treated like a lost connection.
         return EngineError(
             ErrorCode.HUB_UNREACHABLE, say("{0} broke off the download: resume it.", self._hub.host), detail
         )
@@ -299,7 +299,7 @@ class Transfer:
 
 
 def target_paths(folder: Path, model: RemoteModel) -> tuple[Path, ...]:
-    """Where the model's files will lie; raises EngineError(HUB_NAME_INVALID)."""
+    """The final paths of the model's files; raises EngineError(HUB_NAME_INVALID)."""
     return tuple(folder.joinpath(*local_parts(model, file)) for file in model.files)
 
 
@@ -312,14 +312,14 @@ def n_bytes_there(folder: Path, model: RemoteModel) -> int:
 
 
 def delete_parts(folder: Path, model: RemoteModel) -> None:
-    """Delete what an unfinished download left; finished files stay."""
+    """Delete the partial files of an unfinished download; finished files stay."""
     for file, target in zip(model.files, target_paths(folder, model), strict=True):
         with contextlib.suppress(OSError):
             delete_part(_part_path(model, file, target))
 
 
 def _part_path(model: RemoteModel, file: RemoteFile, target: Path) -> Path:
-    """Named by its content, so that no file is continued with the bytes of another version."""
+    """The partial file's path, named by its content so that it is never resumed with another version's bytes."""
     return target.with_name(f"{target.name}.{file_version(model, file)}{PART}")
 
 
@@ -331,5 +331,5 @@ def _size(path: Path) -> int:
 
 
 def _is_other_version(one: str, other: str) -> bool:
-    """Whether two versions differ that are told in the same way."""
+    """Whether two versions of the same kind differ."""
     return one != other and one.partition(":")[0] == other.partition(":")[0]
