@@ -17,17 +17,17 @@ from engine.api.facts import MAX_MEMORY_BYTES, Device, DeviceMemory, known_memor
 log = logging.getLogger("kvasir")
 
 RAM_LEFT_SHARE = 16
-"""What nobody must need is kept in RAM only while a sixteenth of the machine's is free."""
+"""Snapshots are kept in RAM only while a sixteenth of the machine's RAM is free."""
 MAX_CARDS = 64
 RETRY_SAMPLES = 30
-"""A driver that failed is asked again after so many samples."""
+"""A failed driver is retried after this many samples."""
 
 
 class SampleProblem(StrEnum):
     """Why a device's numbers are missing or outdated."""
 
     NOT_LIVE = "not_live"
-    """No driver tells: the numbers are those that the engine saw when it started."""
+    """No driver reports live numbers: they are those of the engine's start."""
     GPU_LOST = "gpu_lost"
     DRIVER_MISMATCH = "driver_mismatch"
     NO_PERMISSION = "no_permission"

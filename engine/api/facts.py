@@ -12,7 +12,7 @@ BACKENDS_WITHOUT_GPU = frozenset({"CPU", "RPC", "BLAS"})
 
 
 MAX_MEMORY_BYTES = 1 << 50
-"""Who names more doesn't mean it: drivers say with all bits set that they don't know."""
+"""An upper bound for plausible memory sizes: drivers report unknown sizes with all bits set."""
 
 
 def known_memory(total: object, part: object) -> tuple[int, int] | None:

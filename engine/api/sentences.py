@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 MAX_NAME = 300
-"""Of a longer name, as a file's or a model's may be, the middle is left out."""
+"""Longer names (of files or models) are shortened in the middle."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class RecomputeReason(StrEnum):
     NO_CHECKPOINT = "no_checkpoint"
     """The change lies before the last checkpoint of a memory that can't be rolled back."""
     EVICTED_BEFORE_CHANGE = "evicted_before_change"
-    """What stands before the change has left the cache."""
+    """Tokens before the change have been evicted."""
     CACHE_FULL = "cache_full"
     """The policy recompute made room."""
 

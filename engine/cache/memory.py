@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 StateBytes = bytes | bytearray | memoryview
-"""What llama.cpp says of a sequence; never changed once it is made, until its room is given to another."""
+"""llama.cpp's serialized state of a sequence; immutable until its buffer is reused for another."""
 
 
 class MemoryKind(StrEnum):
@@ -17,9 +17,9 @@ class MemoryKind(StrEnum):
     ATTENTION = "attention"
     """Every layer keeps every token's K and V: any cell can be freed."""
     SLIDING = "sliding"
-    """Some layers keep only a sliding window: what fell out of it can't be had back by removing the tail."""
+    """Some layers keep only a sliding window: tokens outside it are not restored by removing the tail."""
     RECURRENT = "recurrent"
-    """A state that holds the whole text mixed together: nothing can be taken out."""
+    """A recurrent state of the whole text: no token can be removed."""
     HYBRID = "hybrid"
     """Recurrent and attention layers: as recurrent."""
 

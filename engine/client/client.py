@@ -49,12 +49,12 @@ from engine.client.process import EngineProcess, Run
 from engine.client.recovery import GAVE_UP, NOT_READY, NOT_STARTED, UNLOADED, Recovery, describe_exit
 
 __all__ = ["EngineClient", "EngineOptions", "Recovery", "read_log_tail"]
-"""What a program needs to own an engine; everything it says is in ``engine.api.messages``."""
+"""The names that a program needs to run an engine; its messages are in ``engine.api.messages``."""
 
 log = logging.getLogger("kvasir")
 
 LOOK_PERIOD_S = 0.25
-"""How often the reader looks at the clock while the process says nothing."""
+"""How often the reader checks its deadlines while no event arrives."""
 
 _Request = Generate | RestoreChat | CountTokens | LoadModel
 _Answer = Finished | Failed | ModelLoaded | LoadCancelled | TokensCounted | ChatRestored

@@ -16,7 +16,7 @@ from engine.disk.foreign_json import read_json
 from engine.disk.whole_file import write_whole
 
 TRIALS_MAX = 2
-"""Other CPU code is tried this often: what still crashes then has another reason."""
+"""The most fallbacks tried: a crash after that has another reason."""
 MEMORY_BYTES_MAX = 65_536
 
 _ENDED_FROM_OUTSIDE = frozenset({0, -9, -15})

@@ -24,9 +24,9 @@ from engine.client.process import EngineProcess
 from engine.client.recovery import NOT_STARTED
 
 IDLE_S = 10.0
-"""A planner that is asked nothing for this long ends: it holds memory."""
+"""An idle planner process ends after this time, since it holds memory."""
 LOOK_PERIOD_S = 0.25
-"""How often the reader looks at the clock while the process says nothing."""
+"""How often the reader checks its deadlines while no event arrives."""
 LOG_NAME = "planner.log"
 LATE = say(
     "llama.cpp does not say what these settings take: a graphics driver may hang. Until Kvasir is "

@@ -1,1 +1,1 @@
-"""The only room that calls llama.cpp."""
+"""The llama.cpp bindings: the only package that calls llama.cpp."""

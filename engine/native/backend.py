@@ -1,4 +1,4 @@
-"""A model and its context in llama.cpp: loading, decoding, and the primitives that move cells."""
+"""A llama.cpp model with its context: loading, decoding, cell operations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 SEQUENCE = 0
 """The one llama.cpp sequence id in use: the active chat owns the whole context."""
 INTERRUPT_PERIOD_S = 0.02
-"""How often a running decode looks whether it should stop; looking at every callback costs 30 % of decoding."""
+"""How often a running decode polls ``interrupt``; polling at every callback costs 30 % of the speed."""
 SLOW_TOKEN_S = 0.1
 """Where a token takes longer, its decode can be stopped too; below, the callback alone costs 4 to 15 % of it."""
 
@@ -65,7 +65,7 @@ _SPLIT_MODES = {SplitMode.NONE: 0, SplitMode.LAYER: 1, SplitMode.ROW: 2}
 
 
 def set_fields(struct: ctypes.Structure, **values: Any) -> None:
-    """Set fields of a ctypes struct, each of which must exist: ctypes takes any attribute in silence."""
+    """Set fields of a ctypes struct; raises if one does not exist, since ctypes accepts any attribute silently."""
     known = {field[0] for field in struct._fields_}
     for name, value in values.items():
         if name not in known:
@@ -76,8 +76,8 @@ def set_fields(struct: ctypes.Structure, **values: Any) -> None:
 class NativeModel:
     """Weights and vocabulary of one GGUF file.
 
-    ``no_alloc`` reads the metadata alone and lets contexts be measured without taking memory. ``on_progress`` gets the
-    fraction loaded and answers whether to go on; a load it ends raises EngineError with the code MODEL_LOAD_FAILED.
+    ``no_alloc`` reads only the metadata, so that contexts can be measured without allocating memory. ``on_progress``
+    gets the fraction loaded and returns whether to continue; a load that it ends raises EngineError(MODEL_LOAD_FAILED).
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class NativeModel:
         params = llama.llama_model_default_params()
         layers = settings.n_gpu_layers
         mode = llama.LLAMA_LOAD_MODE_MMAP if settings.use_mmap and not no_alloc else llama.LLAMA_LOAD_MODE_NONE
-        # The struct holds bare pointers: callback and array must live until the load is over.
+        # The struct holds raw pointers: keep callback and array alive until the load has finished.
         progress = llama.llama_progress_callback(lambda fraction, _data: on_progress(fraction))
         shares = (ctypes.c_float * llama.llama_max_devices())(*settings.tensor_split[: llama.llama_max_devices()])
         set_fields(
@@ -114,7 +114,7 @@ class NativeModel:
             self.pointer = llama.llama_model_load_from_file(str(path).encode(), params)
         if not self.pointer:
             raise load_error(path, self.load_log)
-        # A context with yarn and a scale multiplies it in the model itself (llama_init_from_model).
+        # Creating a context with yarn and a scale changes this value in the model itself (llama_init_from_model).
         self.n_ctx_train = int(llama.llama_model_n_ctx_train(self.pointer))
         self.vocabulary = NativeVocabulary(llama.llama_model_get_vocab(self.pointer))
 
@@ -151,7 +151,7 @@ class NativeModel:
 
     @functools.cached_property
     def n_layer_gpu(self) -> int:
-        """Layers that lie on a GPU, without the output layer."""
+        """The number of layers on GPUs, without the output layer."""
         return sum(device != "CPU" for device in read_load(self.load_log).layer_devices[: self.n_layer])
 
     @property
@@ -179,7 +179,7 @@ class NativeModel:
 
 
 def load_error(path: Path, log_lines: Sequence[str]) -> EngineError:
-    """Why llama.cpp refused a file that has a sound header: its own last words are the detail."""
+    """The error for a file with a valid header that llama.cpp refused; the end of its log is the detail."""
     detail = "\n".join(log_lines[-12:])
     return EngineError(
         ErrorCode.MODEL_LOAD_FAILED,
@@ -193,7 +193,7 @@ def load_error(path: Path, log_lines: Sequence[str]) -> EngineError:
 
 
 class NativeContext:
-    """A llama.cpp context: the cells, and what computes on them. Implements ``engine.cache.memory.CacheMemory``.
+    """A llama.cpp context with its cells. Implements ``engine.cache.memory.CacheMemory``.
 
     One sequence, positions given explicitly. Raises EngineError(CONTEXT_FAILED) if llama.cpp refuses the settings.
     """
@@ -201,7 +201,7 @@ class NativeContext:
     def __init__(self, model: NativeModel, settings: LoadSettings, log: NativeLog) -> None:
         self._model = model
         params = llama.llama_context_default_params()
-        # llama.cpp rounds up what it is given, and takes no batch that is larger than what it was given.
+        # llama.cpp rounds the number of cells up, but refuses batches larger than the number requested.
         n_ctx = geometry.n_cells(settings.n_ctx_or(model.n_ctx_train))
         n_threads = settings.n_threads or physical_cores()
         n_batch = min(settings.n_batch, n_ctx)
@@ -262,10 +262,10 @@ class NativeContext:
     ) -> DecodeOutcome:
         """Evaluate up to ``n_batch`` tokens at ``first_position`` and on, which must follow the last cell's position.
 
-        ``interrupt`` is asked every 20 ms on the CPU whether to stop, but not for a single token where these take no
-        time; a stopped decode keeps the micro-batches that were done. It is not asked while a shift is pending, which
-        stopped half-way would be done twice in some layers.
-        The last token's logits are computed (all of them with ``all_logits``).
+        ``interrupt`` is polled every 20 ms on the CPU, but not for a single token if decoding one is fast; an
+        interrupted decode keeps the completed micro-batches. It is not polled while a K-shift is pending: after an
+        interruption that would be applied twice in some layers. Logits are computed for the last token (for all with
+        ``all_logits``).
         """
         n_tokens = len(tokens)
         if not 0 < n_tokens <= self.n_batch:
@@ -281,7 +281,7 @@ class NativeContext:
         try:
             result = int(llama.llama_decode(self.pointer, self._batch))
             if interrupt is not None and self._model.n_layer_gpu:
-                # Or the next chunks would be queued before anyone could stop them.
+                # Otherwise the next chunks would be queued on the device before they could be cancelled.
                 self.synchronize()
         finally:
             if is_watched:
@@ -291,7 +291,7 @@ class NativeContext:
             self._token_s = time.monotonic() - started
         if result == 0:
             return DecodeOutcome(DecodeStatus.DONE, n_tokens)
-        # What llama.cpp says it keeps: whole micro-batches before the one that failed.
+        # llama.cpp keeps the complete micro-batches before the failed one.
         n_kept = max(0, self.last_position() + 1 - first_position)
         status = {1: DecodeStatus.NO_ROOM, 2: DecodeStatus.INTERRUPTED}.get(result, DecodeStatus.FAILED)
         return DecodeOutcome(status, n_kept if status is DecodeStatus.INTERRUPTED else 0)
@@ -325,7 +325,7 @@ class NativeContext:
 
     @property
     def n_vocab(self) -> int:
-        """How many logits there are."""
+        """The size of the vocabulary, which is the number of logits per output."""
         return self._model.vocabulary.n_tokens
 
     def sampler(self, settings: SamplingSettings, seed: int, recent_tokens: Sequence[int] = ()) -> Sampler:
@@ -335,7 +335,7 @@ class NativeContext:
         return sampler.sample(self.pointer)
 
     def evaluate_blank(self, n_tokens: int, *, interrupt: Callable[[], bool] | None = None) -> bool:
-        """Decode some tokens and forget them: pages weights in, and shows before any chat whether decoding works.
+        """Warm up: decode some tokens and discard them, which pages weights in and proves that decoding works.
 
         False if ``interrupt`` ended it. Raises EngineError(DECODE_FAILED).
         """
@@ -359,19 +359,19 @@ class NativeContext:
         return True
 
     def synchronize(self) -> None:
-        """Wait for the device: a decode on a GPU returns before its work is done."""
+        """Wait until the device has finished; a decode on a GPU returns before that."""
         llama.llama_synchronize(self.pointer)
 
     # Cells
 
     def remove(self, p0: int, p1: int | None) -> bool:
-        """Free the cells at positions [p0, p1) (None: to the end); False if this memory can't, and nothing changed."""
+        """Free the cells at positions [p0, p1) (None: to the end); False, with nothing changed, if unsupported."""
         return bool(llama.llama_memory_seq_rm(self._memory, SEQUENCE, p0, -1 if p1 is None else p1))
 
     def shift(self, p0: int, p1: int, delta: int) -> None:
-        """Move the cells at [p0, p1) by ``delta`` positions; K is rotated with the next decode.
+        """Move the cells at [p0, p1) by ``delta`` positions; K is rotated by the next decode.
 
-        Raises EngineError(CACHE_INCONSISTENT) where a shift would end the process.
+        Raises EngineError(CACHE_INCONSISTENT) if llama.cpp would abort on it.
         """
         if not self.traits.can_shift:
             raise EngineError(
@@ -394,8 +394,8 @@ class NativeContext:
     def snapshot(self, *, partial: bool = False, room: StateBytes | None = None) -> memoryview:
         """The sequence's state; ``partial``: only the recurrent or sliding-window part (a checkpoint).
 
-        ``room``: an older snapshot that nobody needs any more. Copying into memory that is there already takes half
-        the time, since the system has no pages to clear.
+        ``room``: an obsolete snapshot. Copying into memory that is already allocated takes half the time, since the
+        system has no pages to clear.
         """
         flags = llama.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY if partial else 0
         size = int(llama.llama_state_seq_get_size_ext(self.pointer, SEQUENCE, flags))
@@ -409,7 +409,7 @@ class NativeContext:
         return state.data
 
     def restore(self, state: StateBytes, *, partial: bool = False) -> bool:
-        """Put a snapshot back. False if llama.cpp refuses it; then the sequence's cells are undefined: clear them."""
+        """Restore a snapshot. False if llama.cpp refuses it; the sequence's cells are undefined then: clear them."""
         flags = llama.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY if partial else 0
         data = np.frombuffer(state, np.uint8).ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         return int(llama.llama_state_seq_set_data_ext(self.pointer, data, len(state), SEQUENCE, flags)) == len(state)
@@ -422,7 +422,7 @@ class NativeContext:
 
 
 def library_version() -> str:
-    """The version of llama-cpp-python, which is bound to one of llama.cpp."""
+    """The version of llama-cpp-python, which determines that of llama.cpp."""
     try:
         return importlib.metadata.version("llama-cpp-python")
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Back ends and devices as ggml sees them: which are loaded, which failed, and what memory each device has."""
+"""The back ends of ggml with their devices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEVICE_KINDS = ("cpu", "gpu", "igpu", "accel", "meta")
 
 
 RPC_CONNECT_S = 3.0
-"""An RPC worker that takes longer to answer is as good as none."""
+"""The timeout for connecting to an RPC worker."""
 _PROBE_TOKENS = 512
 """Columns of the matrix that llama.cpp asks with."""
 _FEATURES_MAX = 64
@@ -37,7 +37,7 @@ class _InitParams(ctypes.Structure):
 
 
 class _Properties(ctypes.Structure):
-    """ggml_backend_dev_props; what the device can do is left unread at its end."""
+    """The struct ggml_backend_dev_props, without the capabilities at its end."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -56,9 +56,9 @@ class _Feature(ctypes.Structure):
 
 @dataclass(frozen=True)
 class LoadedBackends:
-    """What ``load_backends`` found: registered names and the CPU code in use.
+    """The result of ``load_backends``: registered names and the CPU code in use.
 
-    ``unusable`` are whole back ends that don't load, as a GPU's without its driver; ``damaged`` are files cut short.
+    ``unusable``: intact back ends that don't load, such as a GPU's without its driver; ``damaged``: truncated files.
     """
 
     names: tuple[str, ...]
@@ -69,10 +69,10 @@ class LoadedBackends:
 
 
 class Ggml:
-    """The ggml library that llama.cpp itself uses, with its one registry of back ends.
+    """The ggml library instance that llama.cpp uses, with its registry of back ends.
 
-    WORKAROUND https://github.com/abetlen/llama-cpp-python/issues/2069: back ends built as loadable files are not loaded
-    by the binding, and its own handle opens a second copy of the library with an empty registry. Remove when
+    WORKAROUND https://github.com/abetlen/llama-cpp-python/issues/2069: the binding does not load back ends that are
+    built as loadable files, and its own handle opens a second copy of the library with an empty registry. Remove when
     llama_cpp loads back ends itself.
     """
 
@@ -115,11 +115,11 @@ class Ggml:
         return tuple(_text(self._c.reg_name(self._c.reg_get(i))) for i in range(self._c.reg_count()))
 
     def load_backends(self, *, excluded_cpu_variants: Sequence[str] = (), without_gpu: bool = False) -> LoadedBackends:
-        """Load every back end file beside llama_cpp, the best CPU variant that is not excluded among them.
+        """Load every back end file beside llama_cpp, of the CPU's only the best variant that is not excluded.
 
-        ``without_gpu`` leaves out those of GPUs, whose drivers are started by that. A build with back ends built in
-        has them registered already. Raises EngineError(BACKEND_MISSING) if there is no CPU back end at the end; any
-        other file that does not load is only reported.
+        ``without_gpu`` leaves out GPU back ends, whose loading starts the drivers. Back ends that are linked in are
+        registered already. Raises EngineError(BACKEND_MISSING) if there is no CPU back end in the end; any other file
+        that does not load is only reported.
         """
         if self._c.reg_count():
             return LoadedBackends(self.backends(), cpu_variant="built in", cpu_variants=())
@@ -153,7 +153,7 @@ class Ggml:
     def _device(self, pointer: int) -> Device:
         properties = _Properties()
         self._c.dev_get_props(pointer, ctypes.byref(properties))
-        # On a device that does not know its memory nothing is planned.
+        # A device that does not report its memory gets no share of a plan.
         total, free = known_memory(properties.memory_total, properties.memory_free) or (0, 0)
         return Device(
             name=_text(self._c.dev_name(pointer)),
@@ -166,7 +166,7 @@ class Ggml:
         )
 
     def flash_attention_pairs(self, backend: str) -> frozenset[str] | None:
-        """Pairs of K and V types, such as "q8_0-q4_0", that a CUDA build has fast kernels for; None: it doesn't say."""
+        """K and V type pairs, such as "q8_0-q4_0", for which a CUDA build has fast kernels; None if not reported."""
         get_features = self._function(backend, "ggml_backend_get_features", ctypes.POINTER(_Feature), ctypes.c_void_p)
         if get_features is None:
             return None
@@ -181,7 +181,7 @@ class Ggml:
     def repacking_buffers(self, type_number: int, n_row: int, n_rows: int) -> tuple[str, ...]:
         """Names of the CPU's buffer types that would repack a matrix of rows of ``n_row`` elements.
 
-        Asked as llama.cpp asks when it loads: with a matrix that lies there, whose memory is taken for a moment.
+        Checked as in llama.cpp's load: with a tensor in that buffer type, which is allocated for a moment.
         """
         cpu = next((i for i in range(self._c.dev_count()) if self._kind(self._c.dev_get(i)) == "cpu"), None)
         buffer_types = ctypes.POINTER(ctypes.c_void_p)
@@ -213,7 +213,7 @@ class Ggml:
             self._c.ggml_free(weights)
 
     def _kind(self, device: int) -> str:
-        """One of a newer ggml that is not known here counts as what computes and keeps nothing."""
+        """The kind of a device; a type unknown to this version counts as an accelerator without memory."""
         return dict(enumerate(_DEVICE_KINDS)).get(self._c.dev_type(device), "accel")
 
     def add_rpc_server(self, endpoint: str) -> None:
@@ -221,7 +221,7 @@ class Ggml:
         add_server = self._rpc_function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
         found: list[int] = []
         if _is_listening(endpoint):
-            # llama.cpp ends the process where nobody listens, and waits for ever where something else does.
+            # llama.cpp aborts if no server listens, and waits for ever if another service does.
             asking = threading.Thread(target=lambda: found.append(add_server(endpoint.encode())), daemon=True)
             asking.start()
             asking.join(RPC_CONNECT_S)
@@ -254,7 +254,7 @@ class Ggml:
         return function
 
     def _function(self, backend: str, name: str, result: type | None, *arguments: type) -> Any:
-        """A function that only this back end has, or None."""
+        """A back end-specific function; None if the back end doesn't export it."""
         registry = self._c.reg_by_name(backend.encode())
         address = registry and self._c.reg_get_proc_address(registry, name.encode())
         return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
@@ -278,7 +278,7 @@ def _package_folder() -> Path:
 
 
 def _library_path(stem: str = "ggml") -> Path:
-    """The file that libllama itself links: on Linux only the name with the version, ``libggml.so.0``, is that one."""
+    """The library file that libllama links: on Linux the name with the version, ``libggml.so.0``."""
     folder = _package_folder() / "lib"
     pattern = {"darwin": f"lib{stem}.0.dylib", "win32": f"{stem}.dll"}.get(sys.platform, f"lib{stem}.so.0")
     fallback = {"darwin": f"lib{stem}.dylib", "win32": f"lib{stem}.dll"}.get(sys.platform, f"lib{stem}.so")
@@ -293,7 +293,7 @@ def _library_path(stem: str = "ggml") -> Path:
 
 
 def _backend_folders() -> list[Path]:
-    """Where back end files can lie: a wheel has them in ``bin`` beside the package, a frozen program in its own."""
+    """The folders of back end files: ``bin`` beside the package in a wheel, its own folder in a frozen program."""
     folders = [_package_folder().parent / "bin", _package_folder() / "lib", _package_folder() / "bin"]
     frozen = getattr(sys, "_MEIPASS", None)
     return ([Path(frozen) / "bin"] if frozen else []) + folders

@@ -1,4 +1,4 @@
-"""Importing llama.cpp: what must be in place before, and what is said where it can't be loaded."""
+"""Prepares a process for importing llama.cpp."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LOG_BYTES_MAX = 4 << 20
 
 
 def set_environment(options: EngineOptions) -> None:
-    """Environment variables that llama.cpp and OpenMP read once, when they are loaded."""
-    # An abort would start a debugger to print a backtrace.
+    """Set the environment variables that llama.cpp and OpenMP read once, when they are loaded."""
+    # Otherwise an abort starts a debugger to print a backtrace.
     os.environ["GGML_NO_BACKTRACE"] = "1"
     # Threads that spin while other programs need the cores are slower than one thread alone.
     os.environ.setdefault("GOMP_SPINCOUNT", str(options.gomp_spin_count))
 
 
 def prepare_process(options: EngineOptions) -> None:
-    """What must be in place before llama.cpp is imported: its environment, and where it prints."""
+    """Set the environment and redirect native output, before llama.cpp is imported."""
     set_environment(options)
     with contextlib.suppress(OSError):
         log_path = Path(options.log_path)
@@ -33,7 +33,7 @@ def prepare_process(options: EngineOptions) -> None:
         if log_path.exists() and log_path.stat().st_size > LOG_BYTES_MAX:
             log_path.replace(log_path.with_suffix(".old.log"))
         descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        # Native code prints to both; a window has neither, and a command line's own output must stay clean.
+        # Native code prints to both streams; a window has neither, and a command's own output must stay clean.
         os.dup2(descriptor, 1)
         os.dup2(descriptor, 2)
         os.close(descriptor)
@@ -41,7 +41,7 @@ def prepare_process(options: EngineOptions) -> None:
 
 @contextlib.contextmanager
 def loading_library() -> Iterator[None]:
-    """Around whatever may be the first to import llama.cpp; raises EngineError(ENGINE_START_FAILED)."""
+    """Convert errors of the first llama.cpp import in the block to EngineError(ENGINE_START_FAILED)."""
     try:
         yield
     except (ImportError, OSError, RuntimeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Whether the file of a native library is all there: opening one that is cut short ends the process."""
+"""Detects truncated native libraries, which would crash the process when opened."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 
 
 def is_whole(path: Path) -> bool:
-    """Whether the file reaches as far as its ELF header says; True for other formats, whose loaders look themselves.
+    """Whether the file is as long as its ELF header says; True for other formats, whose loaders check it themselves.
 
-    The linker maps the file, and reading a mapped page beyond the file's end is a SIGBUS and no error.
+    The linker maps the file, and reading a mapped page beyond the file's end raises SIGBUS instead of an error.
     """
     try:
         size = path.stat().st_size
@@ -22,12 +22,12 @@ def is_whole(path: Path) -> bool:
     except OSError:
         return False
     if head[: len(ELF_MAGIC)] != ELF_MAGIC:
-        # On Linux a library without the magic is refused by the linker.
+        # On Linux the linker refuses a library without the magic number.
         return True
     if len(head) < _HEADER.size:
         return False
     _type, _machine, _version, _entry, _phoff, shoff, _flags, _ehsize, _phentsize, _phnum, shentsize, shnum, _ = (
         _HEADER.unpack(head)
     )
-    # The table of sections comes last in what linkers write.
+    # Linkers write the section header table last.
     return bool(shoff + shentsize * shnum <= size)

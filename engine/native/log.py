@@ -1,4 +1,4 @@
-"""llama.cpp's own log: a short tail in memory, and all of it in standard error, where a crash leaves it."""
+"""Receives llama.cpp's log, which goes to standard error so that it survives a crash."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LogLevel(IntEnum):
 class NativeLog:
     """Receives llama.cpp's log for as long as it is alive; one per process, since llama.cpp has one callback.
 
-    Lines of level INFO and above go to file descriptor 2; ``debug`` lines only to the captures that ask for them.
+    Lines of level INFO and above go to file descriptor 2; debug lines only to captures.
     """
 
     def __init__(self, *, write_to: int | None = 2) -> None:
@@ -38,7 +38,7 @@ class NativeLog:
         self._write_to = write_to
         self._level = LogLevel.INFO
         self._unfinished = ""
-        # llama.cpp keeps the bare pointer: the callback must live as long as this object.
+        # llama.cpp keeps the raw pointer: the callback must live as long as this object.
         self._callback = llama.llama_log_callback(self._on_line)
         llama.llama_log_set(self._callback, ctypes.c_void_p(0))
 
@@ -61,7 +61,7 @@ class NativeLog:
 
     @contextmanager
     def capture(self) -> Iterator[list[str]]:
-        """Collect every line, debug ones too, that is logged inside the block."""
+        """Collect every line that is logged during the block, debug lines too."""
         lines: list[str] = []
         self._captures.append(lines)
         try:
@@ -70,5 +70,5 @@ class NativeLog:
             self._captures.remove(lines)
 
     def close(self) -> None:
-        """Hand the log back to llama.cpp's default (standard error)."""
+        """Restore llama.cpp's default log callback (standard error)."""
         llama.llama_log_set(llama.llama_log_callback(0), ctypes.c_void_p(0))

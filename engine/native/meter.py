@@ -1,4 +1,4 @@
-"""Measures what a load would take, by letting llama.cpp make everything but the memory."""
+"""Measures the memory of a load, by running llama.cpp's load without allocating."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engine.plan.check import check_load, types_must_match
 from engine.plan.refusals import refusals
 
 FILES_KEPT = 2
-"""One that a person changes settings of, and one of the many that are looked at beside it."""
+"""The file whose settings are being changed, and one other that is being viewed."""
 MODELS_KEPT = 3
 """Models without memory kept for the next question; each holds its vocabulary, some tens of megabytes."""
 
@@ -44,7 +44,7 @@ class ModelFile:
 
 @dataclasses.dataclass(frozen=True)
 class _FileState:
-    """A file as it was when it was read; another size or time, and it is read again."""
+    """Size and time of a file when it was read, the key by which a cached header is invalidated."""
 
     path: Path
     n_bytes: int
@@ -58,9 +58,9 @@ class _ModelWithoutMemory:
 
 
 class MemoryMeter:
-    """Answers what a load would take; the first question about a file reads it, the next ones take milliseconds.
+    """Plans the memory of loads; the first plan of a file reads it, further ones take milliseconds.
 
-    ``given_back`` is what an earlier load holds now and gives back before this one: it counts as free.
+    ``given_back``: memory of the current load, which is freed before the new one and so counts as free.
     ``without_extra_bufts``: weights are never repacked on this machine.
     """
 
@@ -78,7 +78,7 @@ class MemoryMeter:
         given_back: Sequence[DeviceMemory] = (),
         policy: PolicySettings | None = None,
     ) -> MemoryPlan:
-        """The bytes a load would take, per device; a ``policy`` is checked against the cells there would be.
+        """The bytes of a load per device; a ``policy`` is checked against the planned number of cells.
 
         Raises EngineError: what `read_model_info`, `require_chat_model`, `check_load` and `check_policy` raise,
         MODEL_LOAD_FAILED, CONTEXT_FAILED and OUT_OF_MEMORY.
@@ -86,13 +86,13 @@ class MemoryMeter:
         return self._planned(self._file(path), settings, free_devices(self._ggml.devices(), given_back), policy)
 
     def find_fit(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> Fit:
-        """The largest context that fits, and changes that do; raises what `read_model_info` raises."""
+        """The largest context that fits, and fitting changes of settings; raises what `read_model_info` raises."""
         file = self._file(path)
         devices = free_devices(self._ggml.devices(), given_back)
         return fitting.find_fit(file.info, settings, lambda changed: self._planned(file, changed, devices))
 
     def choose(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> Choice:
-        """GPU layers, context and types for what is free now; raises what `plan` raises where nothing can be loaded."""
+        """Choose GPU layers, context and types for the free memory; raises as `plan` does if no load is possible."""
         file = self._file(path)
         devices = free_devices(self._ggml.devices(), given_back)
         return autofit.choose_settings(file.info, settings, lambda changed: self._planned(file, changed, devices))
@@ -112,24 +112,24 @@ class MemoryMeter:
         return dataclasses.replace(plan, warnings=adjusted + plan.warnings)
 
     def fit_gpu_layers(self, path: Path, settings: LoadSettings, given_back: Sequence[DeviceMemory] = ()) -> int:
-        """The most layers, the output layer among them, that fit the GPUs with a margin; 0 without a GPU."""
+        """The most layers, the output layer included, that fit the GPUs with a margin; 0 without a GPU."""
         file = self._file(path)
         settings, _ = self._checked(file, settings)
         devices = free_devices(self._ggml.devices(), given_back)
         return self._fitting_layers(file, settings, devices)
 
     def load_settings(self, path: Path, settings: LoadSettings, plan: MemoryPlan) -> LoadSettings:
-        """The settings that load exactly what was planned; raises as `plan` does."""
+        """The effective settings that reproduce the plan; raises as `plan` does."""
         settings, _ = self._checked(self._file(path), settings)
         return dataclasses.replace(settings, n_gpu_layers=plan.n_gpu_layers)
 
     def loaded_memory(
         self, model: NativeModel, context: NativeContext, settings: LoadSettings
     ) -> tuple[DeviceMemory, ...]:
-        """What a model that was really loaded with these settings holds, per device.
+        """The memory that a model loaded with these settings holds, per device.
 
-        As exact as a plan: a planned size is taken where llama.cpp's log of what it allocated says the same, to 0.01
-        MiB a buffer; otherwise the log's.
+        As exact as a plan: the planned size if it agrees with llama.cpp's allocation log, to 0.01 MiB a buffer;
+        otherwise the logged size.
         """
         file = self._file(model.path)
         devices = planning.memory_devices(self._ggml.devices())
@@ -139,7 +139,7 @@ class MemoryMeter:
         return tuple(planning.confirmed(memory, load, report, devices) for _, memory in planned)
 
     def close(self) -> None:
-        """Free what is kept between questions."""
+        """Free the models kept between plans."""
         while self._models:
             self._models.popitem()[1].native.close()
 
@@ -198,7 +198,7 @@ class MemoryMeter:
         )
 
     def _compute_with_flash_attention(self, model: NativeModel, settings: LoadSettings) -> int | None:
-        """Bytes that all compute buffers would take; None where it can't be."""
+        """Bytes of all compute buffers with flash attention; None if it is impossible."""
         try:
             settings = dataclasses.replace(settings, flash_attn=FlashAttention.ON)
             with contextlib.closing(NativeContext(model, settings, self._log)) as context:
@@ -220,7 +220,7 @@ class MemoryMeter:
         return placement
 
     def _weights(self, file: ModelFile, load: LoadReport) -> planning.Weights:
-        """The tensors, and whether the CPU repacks the embedding when it is also the output layer."""
+        """The tensors, and whether the CPU repacks a token embedding that is also the output layer."""
         embedding = next((t for t in file.tensors if t.name == planning.EMBEDDING and len(t.shape) == 2), None)
         used = {buffer.name for buffer in load.model_buffers}
         if embedding is None:
@@ -233,7 +233,7 @@ class MemoryMeter:
         try:
             status = path.stat()
         except OSError:
-            # The reader says what is wrong with the path.
+            # The header reader raises the error for a bad path.
             read_model_info(path)
             raise
         state = _FileState(path, status.st_size, status.st_mtime_ns)
@@ -274,9 +274,9 @@ class MemoryMeter:
 
 
 def free_devices(devices: Sequence[Device], given_back: Sequence[DeviceMemory]) -> tuple[Device, ...]:
-    """Devices with what is really free on them: other programs count, what is given back before the load does not.
+    """The devices with their free memory at the time of the load, ``given_back`` included.
 
-    Weights in RAM are mostly the file's own pages, which count as free already.
+    Weights in RAM are mostly memory-mapped file pages, which count as free already.
     """
     host_free = available_ram_bytes()
     returned = {memory.name: memory for memory in given_back}
@@ -294,7 +294,7 @@ def device_plan(device: Device, memory: DeviceMemory) -> DevicePlan:
 
 
 def fits_with_margin(plan: MemoryPlan) -> bool:
-    """Whether every GPU keeps its margin free; RAM is not asked, since what the GPUs do not take it must."""
+    """Whether every GPU keeps its margin free; RAM is not checked, since it must take what the GPUs don't."""
     return all(
         device.held_bytes + autofit.margin_bytes(device.total_bytes) <= device.free_bytes
         for device in plan.devices
@@ -303,7 +303,7 @@ def fits_with_margin(plan: MemoryPlan) -> bool:
 
 
 def most_that_fits(n_most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number from 0 to ``n_most`` that fits, where a smaller one always fits better; 0 is not asked."""
+    """Binary search for the largest number from 0 to ``n_most`` that fits; ``fits`` is monotonic, 0 always fits."""
     low, high = 0, n_most + 1
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,7 +1,7 @@
-"""Turns what llama.cpp says of a load into exact bytes per device.
+"""Derives exact bytes per device from llama.cpp's log of a load.
 
-llama.cpp's log rounds to 0.01 MiB, so it gives cells, layers and devices, and the header and the geometry give the
-bytes; where the two disagree by more than the rounding, llama.cpp is believed.
+llama.cpp's log rounds to 0.01 MiB, so cells, layers and devices are taken from it, and bytes from the header and the
+geometry; if the two disagree by more than the rounding, the log's figure is used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAPPED = "_Mapped"
 
 @dataclass(frozen=True)
 class Weights:
-    """All tensors of a model, and whether its output layer would repack the token embedding, which then lies twice."""
+    """All tensors of a model, and whether its output layer repacks the token embedding, which is duplicated then."""
 
     tensors: tuple[TensorInfo, ...]
     is_embedding_repacked: bool
@@ -41,34 +41,34 @@ class Weights:
 
 @dataclass
 class Placement:
-    """Bytes per device; devices appear as they are named. ``kv_k`` and ``kv_v`` are over all of them."""
+    """Bytes per device, which are added on first use. ``kv_k`` and ``kv_v`` are sums over all devices."""
 
     kv_k: int = 0
     kv_v: int = 0
     _devices: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, device: str, **n_bytes: int) -> None:
-        """More on a device; the names are those of `DeviceMemory`."""
+        """Add bytes on a device; the names are those of `DeviceMemory`."""
         self._devices[device].update(n_bytes)
 
     def on(self, device: str) -> DeviceMemory:
-        """What lies on it."""
+        """The bytes on a device."""
         parts = (part.name for part in fields(DeviceMemory)[1:])
         return DeviceMemory(device, **{part: self._devices[device][part] for part in parts})
 
 
 def memory(placement: Placement, devices: Sequence[Device]) -> tuple[tuple[Device, DeviceMemory], ...]:
-    """What lies on each of these devices."""
+    """The bytes on each of these devices."""
     return tuple((device, placement.on(device.name)) for device in devices)
 
 
 def memory_devices(devices: Sequence[Device]) -> tuple[Device, ...]:
-    """The devices that have memory of their own; accelerators such as BLAS work in the CPU's."""
+    """The devices that have memory; accelerators such as BLAS use the CPU's."""
     return tuple(device for device in devices if device.is_gpu or device.is_ram)
 
 
 def place(info: ModelInfo, settings: LoadSettings, context: ContextReport, devices: Sequence[Device]) -> Placement:
-    """Where K and V, recurrent state, compute and output buffers lie, and how large they are.
+    """The bytes of K and V, recurrent state, compute and output buffers per device.
 
     KV is exact to the byte wherever the geometry of the architecture is known; compute and output buffers are as exact
     as the log, 0.01 MiB each. Weights are added by `place_weights`.
@@ -86,12 +86,12 @@ def place(info: ModelInfo, settings: LoadSettings, context: ContextReport, devic
 
 
 def place_weights(placement: Placement, weights: Weights, load: LoadReport) -> None:
-    """Add the weights where a load will put them, exact to the byte.
+    """Add the weights to their devices, exact to the byte.
 
-    A model without an output layer of its own uses the token embedding twice; on two devices, or repacked, it is there
-    twice. Rotary factors lie on every device that has layers.
+    With tied embeddings the token embedding is also the output layer; it is duplicated if the two are on different
+    devices or it is repacked. RoPE factors are on every device that has layers.
     """
-    # A log that names no devices leaves everything in RAM.
+    # If the log names no devices, everything is in RAM.
     *layers, output = load.layer_devices or (HOST,)
     first = layers[0] if layers else HOST
     names = {tensor.name for tensor in weights.tensors}
@@ -117,12 +117,12 @@ def place_weights(placement: Placement, weights: Weights, load: LoadReport) -> N
 def confirmed(
     planned: DeviceMemory, load: LoadReport, context: ContextReport, devices: Sequence[Device]
 ) -> DeviceMemory:
-    """What a finished load really holds on a device.
+    """The memory that a finished load holds on a device.
 
-    The planned bytes where the sizes of its buffers in llama.cpp's log agree with them, otherwise the sizes in the log.
+    The planned bytes if the buffer sizes in llama.cpp's log agree with them, otherwise the sizes in the log.
 
-    A mapped file counts with the part that is used: its buffer spans from the first to the last tensor it holds, also
-    over tensors that were copied elsewhere.
+    A memory-mapped file counts with its used part: its buffer spans from the first to the last tensor in it, including
+    tensors that were copied elsewhere.
     """
 
     def logged(buffers: Sequence[Buffer]) -> list[int]:
@@ -146,7 +146,7 @@ def _planned_or_logged(planned: int, logged: Sequence[int]) -> int:
 
 
 def buffer_device(buffer: Buffer, devices: Sequence[Device]) -> str:
-    """The device whose memory a buffer takes: host buffers of GPUs are RAM."""
+    """The device whose memory a buffer occupies: a GPU's host buffers are in RAM."""
     for device in devices:
         if device.is_gpu and re.match(re.escape(device.name) + r"($|\[|_)", buffer.name):
             return device.name
@@ -184,7 +184,7 @@ def _place_state(placement: Placement, info: ModelInfo, state: RecurrentState) -
 
 
 def _as_logged(per_layer: list[int], logged: int) -> list[int]:
-    """The layers' bytes, or, where their sum is not what llama.cpp says, its sum spread over the layers."""
+    """The layers' bytes; if their sum disagrees with the logged one, the logged sum spread over the layers."""
     if is_same_size(sum(per_layer), logged) or not per_layer:
         return per_layer
     share, rest = divmod(logged, len(per_layer))

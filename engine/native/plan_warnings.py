@@ -1,4 +1,4 @@
-"""What a person should know of a load that is possible: what will be slow, large or worse than it could be."""
+"""Warnings about a possible load: what will be slow, large, or of lower quality."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METAL_TYPES = frozenset(CacheType) - {CacheType.IQ4_NL, CacheType.BF16}
 
 
 def of_notices(notices: Sequence[Notice]) -> tuple[PlanWarning, ...]:
-    """Adjusted settings, as warnings."""
+    """Notices of adjusted settings as warnings."""
     return tuple(PlanWarning(PlanWarningCode.SETTING_ADJUSTED, notice.sentence) for notice in notices)
 
 
@@ -32,8 +32,8 @@ def of_plan(
 ) -> tuple[PlanWarning, ...]:
     """All warnings of one plan.
 
-    ``flash_attention_pairs(backend)`` says for which pairs a build has fast kernels; ``flash_compute_bytes``: what the
-    compute buffers would take with flash attention, None where that can't be.
+    ``flash_attention_pairs(backend)`` returns the type pairs with fast kernels; ``flash_compute_bytes``: the compute
+    buffers' bytes with flash attention, None if it is impossible.
     """
     found = []
     has_cells = any(layer.has_cells for layer in info.layers)
@@ -59,9 +59,9 @@ def of_plan(
 def has_fast_kernels(
     device: Device, settings: LoadSettings, flash_attention_pairs: Callable[[str], frozenset[str] | None]
 ) -> bool:
-    """Whether flash attention for this pair of types runs on the device at its speed.
+    """Whether the device has a fast flash attention kernel for this pair of types.
 
-    Source: fattn.cu, ggml-vulkan.cpp and ggml-metal-device.m, what each back end says it supports.
+    Source: the supported types in fattn.cu, ggml-vulkan.cpp and ggml-metal-device.m.
     """
     k, v = settings.type_k, settings.type_v
     if device.backend in _CUDA_LIKE:
@@ -75,7 +75,7 @@ def has_fast_kernels(
 
 
 def is_beyond_trained(info: ModelInfo, settings: LoadSettings) -> bool:
-    """Whether the context is longer than the text the model was trained on, stretched as the settings say."""
+    """Whether the context is longer than the trained length times the settings' RoPE stretch."""
     return (settings.n_ctx or 0) > info.n_ctx_reach(settings) > 0 and not info.is_recurrent
 
 

@@ -1,6 +1,6 @@
-"""What llama.cpp's log says about a load and a context, as numbers; lines it does not know are passed over.
+"""Parses llama.cpp's log of a load; unknown lines are skipped.
 
-Sizes in the log are rounded to 0.01 MiB. Nothing here decides what an error was.
+Sizes in the log are rounded to 0.01 MiB. The log is never used to classify errors.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Buffer:
 
 @dataclass(frozen=True)
 class LoadReport:
-    """A model as placed. ``layer_devices``: layer -> device, the output layer last.
+    """The placement of a model. ``layer_devices``: layer -> device, the output layer last.
 
-    ``model_buffers`` say 0 bytes where nothing was allocated; ``unused_tensors``: names of weights left in the file.
+    ``model_buffers`` have 0 bytes if nothing was allocated; ``unused_tensors``: names of weights that are not loaded.
     """
 
     layer_devices: tuple[str, ...]
@@ -56,10 +56,10 @@ class RecurrentState:
 
 @dataclass(frozen=True)
 class ContextReport:
-    """A context as made; ``n_ctx`` are real cells.
+    """A created context; ``n_ctx`` is the effective number of cells.
 
-    ``flash_attn``: how it ended, whatever was asked; ``device_mismatch``: it ended off because some layer's device
-    can't do it. ``is_v_padded``: V has the widest layer's rows in all layers.
+    ``flash_attn``: the effective value, whatever was requested; ``device_mismatch``: it is off because some layer's
+    device doesn't support it. ``is_v_padded``: V has the widest layer's rows in all layers.
     """
 
     n_ctx: int
@@ -92,15 +92,15 @@ _MISMATCH = re.compile(r"layer \d+ is assigned to device .+ but Flash Attention 
 
 
 def is_same_size(n_bytes: int, logged: int, *, n_numbers: int = 1) -> bool:
-    """Whether a sum of so many numbers in the log can mean this size.
+    """Whether ``logged``, a sum of ``n_numbers`` rounded numbers in the log, is consistent with ``n_bytes``.
 
-    Each is off by half of its last digit at most, and as inexact as the float behind it.
+    Each is off by at most half of its last digit, plus the rounding of the float behind it.
     """
     return abs(n_bytes - logged) <= 0.00501 * MIB * n_numbers + logged / 2**23
 
 
 def read_load(lines: Iterable[str]) -> LoadReport:
-    """What the log of a model's load says, debug lines included."""
+    """Parse the log of a model's load, debug lines included."""
     placed: dict[int, str] = {}
     buffers: list[Buffer] = []
     unused: set[str] = set()
@@ -116,7 +116,7 @@ def read_load(lines: Iterable[str]) -> LoadReport:
 
 
 def read_context(lines: Iterable[str]) -> ContextReport:
-    """What the log of a context's creation says, debug lines included."""
+    """Parse the log of a context's creation, debug lines included."""
     reader = _ContextReader()
     for line in lines:
         reader.read(line)
@@ -133,7 +133,7 @@ def _buffer(line: str) -> tuple[str, Buffer] | None:
 
 
 class _ContextReader:
-    """Layers are named before the size of the cache that they belong to."""
+    """Stateful, since layers are logged before the size of the cache that they belong to."""
 
     def __init__(self) -> None:
         self._fields: dict[str, str] = {}
@@ -147,7 +147,7 @@ class _ContextReader:
         self._mismatch = False
 
     def read(self, line: str) -> None:
-        # A context logs thousands of lines: plain words first, patterns only where they can match.
+        # A context logs thousands of lines: a cheap substring test first, a regular expression only if it may match.
         if " MiB" in line:
             self._read_size(line)
         elif " dev = " in line:

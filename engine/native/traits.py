@@ -1,4 +1,4 @@
-"""What a context's memory can do, from what llama.cpp says and what it is known to get wrong."""
+"""The capabilities of a context's memory: llama.cpp's own report, corrected for known bugs."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ def memory_traits(model: NativeModel, context: Any, settings: LoadSettings, cach
         and rope_type in ROPE_TYPES_SHIFTABLE
         and _can_shift_type(model, settings)
         and not (n_swa and model.metadata("general.architecture") in CHUNKED_WINDOWS)
-        # Of the two caches of a model with windows one can be empty, and a shift of no layer ends the process.
+        # One of the two caches of a model with windows can be empty, and llama.cpp aborts on a shift without layers.
         and all(cache.layers for cache in caches),
         n_positions=_n_positions(model, rope_type, int(llama.llama_n_ctx(context)), settings),
     )
 
 
 def _can_shift_type(model: NativeModel, settings: LoadSettings) -> bool:
-    """Whether a K-shift leaves K right.
+    """Whether a K-shift keeps K correct.
 
-    WORKAROUND https://github.com/ggml-org/llama.cpp/pull/25636: with a quantized K it crashes when the head size is no
-    multiple of 64, and with bf16 it aborts; heads that RoPE turns only in part, or layers of unlike heads, would be
-    mixed up. On a GPU (seen with Vulkan, in 4 of 9 runs) a quantized K's shift writes where it should not, and the
-    process dies a few tokens later. Remove when llama_memory_can_shift says so itself.
+    WORKAROUND https://github.com/ggml-org/llama.cpp/pull/25636: a quantized K crashes if the head size is not a
+    multiple of 64, and bf16 aborts; partially rotated heads, or layers with different heads, would be corrupted. On a
+    GPU (seen with Vulkan, in 4 of 9 runs) the shift of a quantized K writes where it should not, and the process dies
+    a few tokens later. Remove when llama_memory_can_shift reports this itself.
     """
     if settings.type_k in (CacheType.F16, CacheType.F32):
         return True
@@ -72,9 +72,9 @@ def _can_shift_type(model: NativeModel, settings: LoadSettings) -> bool:
 
 
 def _n_positions(model: NativeModel, rope_type: int, n_ctx: int, settings: LoadSettings) -> int:
-    """Positions that may be used: the trained ones, stretched by RoPE scaling.
+    """The number of usable positions: the trained ones times RoPE scaling.
 
-    Whoever asks for a context beyond the trained length gets it; only a table of learned positions has a hard end.
+    A context beyond the trained length is allowed; only a table of learned position embeddings has a hard limit.
     """
     n_trained = model.n_ctx_train
     if rope_type == ROPE_TYPE_NONE and model.memory_kind_without_swa is MemoryKind.ATTENTION:

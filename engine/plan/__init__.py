@@ -1,1 +1,1 @@
-"""What a load would take before it is made: what is refused, what fits, and what can be done when the cache is full."""
+"""Plans a load before it is done: validation, fitting settings, options for a full cache."""

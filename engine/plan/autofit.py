@@ -1,7 +1,7 @@
-"""Chooses GPU layers, context and K and V types for the memory that is free, and says why.
+"""Chooses GPU layers, context and cache types for the free memory, with reasons.
 
-First as many layers on the GPUs as fit beside a short context in compact types, since each one counts for the speed of
-every token; then the context, up to a length that is of use; then better types, as long as they cost neither.
+First as many GPU layers as fit with a short context in compact types, since each one speeds up every token; then the
+context, up to a useful length; then more exact types, if they cost neither layers nor context.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MARGIN_BYTES_MAX = 1 << 30
 MARGIN_SHARE = 16
 """A sixteenth of each device, at most 1 GiB, is left for what grows later and for other programs."""
 SHORT_N_CTX = 4096
-"""A context worth having: GPU layers are counted beside it."""
+"""The minimum useful context, with which GPU layers are fitted."""
 SHORTEST_N_CTX = 1024
 SENSIBLE_N_CTX = {Home.GPU: 32_768, Home.PARTLY: 16_384, Home.CPU: 8_192}
 """Longer ones are for people who ask for them: they cost memory, and the time to read that much."""
@@ -33,14 +33,14 @@ ROUND_N_CTX = 1024
 TYPES = (CacheType.F16, CacheType.Q8_0, CacheType.Q4_0)
 """From the best on. q8_0 is the compact one: next to no loss; q4_0 only where nothing else fits."""
 EVIDENT_SHARE = 2
-"""What is guessed to take less than one in this many of the free bytes needs no plan to be known to fit."""
+"""A load estimated to take less than this fraction (1/n) of the free bytes fits without a plan."""
 
 
 def choose_settings(info: ModelInfo, settings: LoadSettings, measure: Measure) -> Choice:
-    """The choice for one model; what it does not choose is taken from ``settings``.
+    """The choice for one model; other settings are taken from ``settings``.
 
-    ``measure`` is asked some ten to thirty times; it raises EngineError for a load that is impossible, and this raises
-    what it raises where every load is.
+    ``measure`` is called some ten to thirty times; it raises EngineError for an impossible load. Raises that error if
+    every load is impossible.
     """
     types = _possible_types(info)
     settings = replace(settings, flash_attn=FlashAttention.AUTO, n_gpu_layers=GpuLayers.AUTO)
@@ -64,7 +64,7 @@ def choose_settings(info: ModelInfo, settings: LoadSettings, measure: Measure) -
 
 
 def evident_defaults(info: ModelInfo, settings: LoadSettings, devices: Sequence[Device]) -> Defaults | None:
-    """What `choose_settings` would choose, where the header and the free memory tell it; None where it takes plans."""
+    """The choice of `choose_settings`, if header and free memory suffice to know it; None if plans are needed."""
     if info.n_ctx_train <= 0:
         return None
     gpus = [device for device in devices if device.is_gpu]
@@ -82,19 +82,19 @@ def evident_defaults(info: ModelInfo, settings: LoadSettings, devices: Sequence[
 
 
 def margin_bytes(total_bytes: int) -> int:
-    """What a device keeps free beside a chosen plan."""
+    """Bytes that a chosen plan leaves free on a device."""
     return min(MARGIN_BYTES_MAX, total_bytes // MARGIN_SHARE)
 
 
 def _first_that_fits(
     settings: LoadSettings, short: int, types: tuple[CacheType, ...], measure: Measure
 ) -> tuple[LoadSettings, MemoryPlan] | None:
-    """Layers beside a short context in compact types; with less of both only where that does not fit at all."""
+    """The most layers with a short context in compact types; a smaller context only if that does not fit at all."""
     compact, smallest = types[min(1, len(types) - 1)], types[-1]
     half, shortest = max(1, min(short, 2 * SHORTEST_N_CTX)), max(1, min(short, SHORTEST_N_CTX))
     plan_of = _leaving_margin(measure)
     steps = [(short, compact), (half, compact), (half, smallest), (shortest, smallest)]
-    # Some models refuse every quantized type, and say so only when they are asked.
+    # Some models refuse every quantized type, which only a measurement shows.
     steps += [(n_ctx, types[0]) for n_ctx in (short, half, shortest)]
     for n_ctx, kind in dict.fromkeys(steps):
         asked = _with(settings, n_ctx, kind)
@@ -112,7 +112,7 @@ def _first_that_fits(
 def _smallest(
     settings: LoadSettings, n_ctx: int, types: tuple[CacheType, ...], measure: Measure
 ) -> tuple[LoadSettings, MemoryPlan]:
-    """The least that the model can be loaded with; raises what ``measure`` raises for the best type."""
+    """The smallest possible settings; raises what ``measure`` raises for the best type."""
     for kind in reversed(types[1:]):
         asked = _with(settings, n_ctx, kind)
         with contextlib.suppress(EngineError):
@@ -122,7 +122,7 @@ def _smallest(
 
 
 def _leaving_margin(measure: Measure) -> Callable[[LoadSettings], MemoryPlan | None]:
-    """Plans in which the margin of each device is not free; None where the load is impossible."""
+    """A measure that subtracts each device's margin from its free memory; None if the load is impossible."""
 
     def plan_of(settings: LoadSettings) -> MemoryPlan | None:
         try:
@@ -149,7 +149,7 @@ def _with(settings: LoadSettings, n_ctx: int, kind: CacheType) -> LoadSettings:
 
 
 def _rounded(n_ctx: int, sensible: int) -> int:
-    """A length that people can read, unless it is the model's own."""
+    """A round number of tokens, unless it is the model's own length."""
     return n_ctx if n_ctx == sensible or n_ctx < 2 * ROUND_N_CTX else n_ctx // ROUND_N_CTX * ROUND_N_CTX
 
 
@@ -180,7 +180,7 @@ def _reasons(info: ModelInfo, settings: LoadSettings, plan: MemoryPlan, home: Ho
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a model's layers lie, and how many cells there are."""
+    """The placement of a model's layers with the number of cells."""
 
     home: Home
     n_gpu_layers: int

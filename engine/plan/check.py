@@ -1,4 +1,4 @@
-"""Refuses settings that llama.cpp could not load a model with, before anything is loaded."""
+"""Validates load settings before the load."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _WITH_EQUAL_TYPES = frozenset({"deepseek4"})
 
 
 def check_load(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
-    """The settings as they can be loaded, and a notice for each one that had to change.
+    """The loadable settings, and a notice for each one that had to be adjusted.
 
-    Raises EngineError(SETTING_INVALID), with the way out, for what llama.cpp would refuse or crash on. An automatic
-    flash attention beside a quantized V is fine: llama.cpp then turns it on.
+    Raises EngineError(SETTING_INVALID), with advice, for what llama.cpp would refuse or crash on. Automatic flash
+    attention with a quantized V is valid: llama.cpp then turns it on.
     """
     settings = checked(settings)
     if settings.n_ctx is None and info.n_ctx_train <= 0:
@@ -38,9 +38,9 @@ def check_load(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, t
 
 
 def check_policy_of_model(info: ModelInfo, load: LoadSettings, policy: PolicySettings) -> None:
-    """Refuse a policy that the model's memory or the context window rules out; raises EngineError(SETTING_INVALID).
+    """Raise EngineError(SETTING_INVALID) for a policy that the model's memory or the context window rules out.
 
-    Asked before a load, of the header; asked again of the context that was made, which may know better.
+    Checked with the header before a load, and again with the created context, whose values are authoritative.
     """
     kind = MemoryKind.ATTENTION
     if info.recurrent_layers or info.architecture in _WITH_STATE:
@@ -51,7 +51,7 @@ def check_policy_of_model(info: ModelInfo, load: LoadSettings, policy: PolicySet
 
 
 def types_must_match(info: ModelInfo) -> bool:
-    """Whether llama.cpp keeps this model's K and V as one."""
+    """Whether llama.cpp stores this model's K and V in one tensor."""
     return info.is_mla or info.architecture in _WITH_EQUAL_TYPES
 
 
@@ -96,7 +96,7 @@ def _check_types(info: ModelInfo, settings: LoadSettings) -> None:
 
 
 def _clamped(info: ModelInfo, settings: LoadSettings) -> tuple[LoadSettings, tuple[Notice, ...]]:
-    """A batch fits the context, and a micro-batch the batch; what nobody asked for is no news."""
+    """Limit the batch to the context and the micro-batch to the batch; defaults are adjusted without a notice."""
     n_batch = min(settings.n_batch, geometry.n_cells(settings.n_ctx_or(info.n_ctx_train)))
     n_ubatch = min(settings.n_ubatch, n_batch)
     notices = []

@@ -1,4 +1,4 @@
-"""A guess from the header alone at what a load takes: quick, and only good for telling clear cases from close ones."""
+"""A quick, rough estimate of a load's memory from the header alone, to separate clear cases from close ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COMPUTE_SHARE = 10
 
 
 def rough_bytes(info: ModelInfo, settings: LoadSettings) -> int:
-    """Weights, K and V, and something for compute; without K and V where a type can't hold the model's heads."""
+    """Weights, K and V, and an allowance for compute; without K and V if a type can't hold the model's heads."""
     kv = 0
     if geometry.can_hold_heads(info, settings.type_k, settings.type_v) and settings.n_ctx_or(info.n_ctx_train) > 0:
         kv = geometry.kv_bytes(info, geometry.CacheShape.of(info, settings)).total

@@ -1,4 +1,4 @@
-"""Finds settings that fit into memory: the largest context, and the changes that lose least."""
+"""Finds settings that fit into memory with the least loss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Measure = Callable[[LoadSettings], MemoryPlan]
 
 
 def find_fit(info: ModelInfo, settings: LoadSettings, measure: Measure) -> Fit:
-    """Answer for one model; ``measure`` is asked some ten to forty times."""
+    """The fit of one model; ``measure`` is called some ten to forty times."""
 
     def plan_of(changed: LoadSettings) -> MemoryPlan | None:
         try:
@@ -30,7 +30,7 @@ def find_fit(info: ModelInfo, settings: LoadSettings, measure: Measure) -> Fit:
             return None
 
     now = plan_of(settings)
-    # Layers stay where they are now: otherwise a larger context would always fit, on the processor.
+    # Layers stay on their devices: otherwise a larger context would always fit, on the CPU.
     fixed = settings if now is None else replace(settings, n_gpu_layers=now.n_gpu_layers)
     largest = largest_n_ctx(fixed, longest_n_ctx(info, settings), plan_of)
     if now is not None and now.fits:
@@ -46,7 +46,7 @@ def find_fit(info: ModelInfo, settings: LoadSettings, measure: Measure) -> Fit:
 
 
 def longest_n_ctx(info: ModelInfo, settings: LoadSettings) -> int:
-    """The longest context worth looking for: the trained length, stretched as the settings say."""
+    """The longest context to search for: the trained length times the settings' RoPE stretch."""
     return max(CELL_STEP, info.n_ctx_reach(settings) // CELL_STEP * CELL_STEP)
 
 
@@ -55,7 +55,7 @@ def largest_n_ctx(
 ) -> int | None:
     """The largest context up to ``n_most`` that fits, a multiple of CELL_STEP; None if not even the smallest does.
 
-    Memory grows almost in proportion to the context, so a line through two plans leads close to the answer.
+    Memory grows almost linearly with the context, so linear interpolation between two plans converges quickly.
     """
 
     def excess(n_steps: int) -> int | None:
@@ -70,7 +70,7 @@ def largest_n_ctx(
     if below is None or below > 0:
         return None
     while high - low > 1:
-        # Every other look is right beside the last one that fits: the line is nearly exact.
+        # Every other probe is right next to the largest known fit, since the interpolation is nearly exact.
         for guess in (_on_line(low, below, high, above), low + 1):
             if not low < guess < high:
                 continue
@@ -83,7 +83,7 @@ def largest_n_ctx(
 
 
 def _on_line(low: int, below: int, high: int, above: int | None) -> int:
-    """Where a line through both meets 0; half-way if one of them could not be measured."""
+    """The zero of the line through both points; the midpoint if one of them could not be measured."""
     if above is None:
         return (low + high) // 2
     guess = low + (high - low) * -below // (above - below)
@@ -96,7 +96,7 @@ def _candidates(
     largest: int | None,
     plan_of: Callable[[LoadSettings], MemoryPlan | None],
 ) -> Iterator[LoadSettings]:
-    """Changes from the smallest loss on: nothing, speed, a little exactness, length, more exactness."""
+    """Changed settings by increasing loss: nothing, speed, a little exactness, length, more exactness."""
     wanted = settings.n_ctx_or(info.n_ctx_train)
     changed = settings
     for changed in _without_loss(info, settings):
@@ -120,7 +120,7 @@ def _candidates(
 
 
 def _without_loss(info: ModelInfo, settings: LoadSettings) -> Iterator[LoadSettings]:
-    """Changes that cost no quality, each on top of the ones before."""
+    """Changes that cost no quality, cumulative."""
     n_reach = info.n_ctx_reach(settings)
     if settings.n_ctx is not None and settings.n_ctx > n_reach > 0:
         settings = replace(settings, n_ctx=n_reach)
@@ -149,6 +149,6 @@ def _with_types(settings: LoadSettings, kind: CacheType) -> LoadSettings:
 
 
 def _is_smaller(kind: CacheType, than: LoadSettings) -> bool:
-    """Whether K or V would take less in this type."""
+    """Whether K or V would be smaller in this type."""
     order = list(CacheType)
     return order.index(kind) > min(order.index(than.type_k), order.index(than.type_v))

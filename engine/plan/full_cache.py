@@ -1,4 +1,4 @@
-"""The options when the cache is full, each with its price."""
+"""The options for a full cache, each with its cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECOMPUTE_SHARE = 2
 
 
 class FullCacheOption(StrEnum):
-    """What can be done."""
+    """A way to continue when the cache is full."""
 
     SLIDE = "slide"
     RECOMPUTE = "recompute"
@@ -27,7 +27,7 @@ class FullCacheOption(StrEnum):
 
 
 class Obstacle(StrEnum):
-    """Why an option is closed."""
+    """The reason why an option is unavailable."""
 
     MEMORY_KIND = "memory_kind"
     """The model's memory can't give single tokens up."""
@@ -43,9 +43,9 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True)
 class PricedOption:
-    """``load`` are the settings to load with, ``policy`` the one to follow; None: as they are.
+    """An option with its cost. ``load``: settings of the reload, ``policy``: the new policy; None: unchanged.
 
-    ``extra_bytes`` are needed beside what is allocated now, ``seconds`` pass until the answer goes on; None: unknown.
+    ``extra_bytes``: needed beyond the current allocation; ``seconds``: until the answer continues; None: unknown.
     """
 
     option: FullCacheOption
@@ -59,7 +59,7 @@ class PricedOption:
 
 
 def loads_to_plan(facts: ModelFacts) -> dict[FullCacheOption, LoadSettings]:
-    """The loads whose plans `priced_options` needs."""
+    """The load settings whose plans `priced_options` needs."""
     n_ctx = facts.n_ctx * GROWTH
     if facts.n_ctx_reach > 0:
         n_ctx = min(n_ctx, facts.n_ctx_reach)
@@ -82,9 +82,9 @@ def priced_options(
     read_tps: float | None,
     plans: Mapping[FullCacheOption, MemoryPlan | Sentence],
 ) -> tuple[PricedOption, ...]:
-    """Every option with its price.
+    """Every option with its cost.
 
-    ``plans``: the plan of each of `loads_to_plan`, or the sentence it was refused with.
+    ``plans``: for each of `loads_to_plan`, its plan or the sentence of its error.
     """
     loads = loads_to_plan(facts)
     options = [_policy_option(facts, FullCacheOption.SLIDE, Policy.SINKS, 0.0)]
@@ -129,7 +129,7 @@ def _load_option(
 
 
 def reload_seconds(facts: ModelFacts, usage: CacheUsage | None, read_tps: float | None) -> float | None:
-    """How long a load and reading the chat again take, by how long they took; None where that was not measured."""
+    """Estimated seconds of a reload and a prefill of the chat, from measured speeds; None if not measured."""
     if facts.load_ms is None or (usage is not None and read_tps is None):
         return None
     n_tokens = usage.n_used if usage is not None else 0
@@ -137,7 +137,7 @@ def reload_seconds(facts: ModelFacts, usage: CacheUsage | None, read_tps: float 
 
 
 def _smaller_type(facts: ModelFacts) -> CacheType | None:
-    """About half of what the larger of K and V takes now; None where there is none, or no K and V."""
+    """A type of about half the size of the larger of K's and V's; None if there is none, or no K and V."""
     if facts.kv_bytes_per_token <= 0:
         return None
     types = (facts.settings.type_k, facts.settings.type_v)

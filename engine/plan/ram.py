@@ -1,4 +1,4 @@
-"""Refuses a context that this machine's memory can't hold, before llama.cpp tries."""
+"""Refuses contexts that don't fit this machine's RAM, before llama.cpp allocates them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from engine.models.geometry import CacheShape, kv_bytes, recurrent_bytes
 from engine.models.gguf import ModelInfo
 
 BYTES_PER_CELL = 64
-"""What llama.cpp keeps for a cell beside K and V, also when it only measures."""
+"""llama.cpp's metadata per cell beside K and V, allocated also when it only measures."""
 BOOKKEEPING_SHARE = 16
 """That may take a sixteenth of the RAM that is available."""
 
 
 def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
-    """Refuse a context whose bookkeeping alone would not fit this machine; raises EngineError(OUT_OF_MEMORY)."""
+    """Raise EngineError(OUT_OF_MEMORY) for a context whose cell metadata alone would not fit into RAM."""
     n_ctx = settings.n_ctx_or(info.n_ctx_train)
     available = psutil.virtual_memory().available
     if n_ctx * BYTES_PER_CELL > available // BOOKKEEPING_SHARE:
@@ -30,7 +30,7 @@ def require_countable(info: ModelInfo, settings: LoadSettings) -> None:
 
 
 def require_memory(info: ModelInfo, settings: LoadSettings) -> None:
-    """Refuse a cache that can't lie in this machine's memory: the system would end the process in mid-load.
+    """Refuse a cache that doesn't fit into RAM: the system would kill the process during the load.
 
     Raises EngineError(OUT_OF_MEMORY).
     """

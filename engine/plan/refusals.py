@@ -1,4 +1,4 @@
-"""Which values of a single setting a model can't be used with, each with the reason."""
+"""The impossible values of each setting for a model, with the reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.plan.check import check_load, types_must_match
 
 
 def refusals(info: ModelInfo, settings: LoadSettings, kind: MemoryKind) -> tuple[Refusal, ...]:
-    """Every cache type, flash attention and policy that is impossible while the other settings stay as they are."""
+    """Every cache type, flash attention mode and policy that is impossible with the other settings unchanged."""
     return (*_of_load(info, settings), *_of_policy(kind))
 
 

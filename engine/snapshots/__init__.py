@@ -1,1 +1,1 @@
-"""The caches of chats outside the context: kept in RAM and on disk, and restored only where they are exact."""
+"""Snapshots of chats outside the context, in RAM or on disk."""

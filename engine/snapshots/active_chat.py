@@ -1,4 +1,4 @@
-"""The chat that owns the context: opened from the tiers, and handed to them before it makes way."""
+"""The chat that occupies the context, restored from the snapshot tiers or saved to them before it is replaced."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from engine.snapshots.tiers import TAIL_TOKENS, FoundSnapshot, Kept, Tiers
 
 
 class ActiveChat:
-    """Which chat's tokens the context holds, and whether the tiers have them too.
+    """The chat whose tokens the context holds, and whether the tiers have a current snapshot of it.
 
-    ``count_bytes(n_used)``: bytes of K and V behind so many cells.
+    ``count_bytes(n_used)``: bytes of K and V in ``n_used`` cells.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class ActiveChat:
         self._traits = traits
         self._tiers = tiers
         self._count_bytes = count_bytes
-        # What was done since the last try to keep it, and where that is.
+        # Whether the cache has changed since the last attempt to save it, and the saved copy.
         self._is_changed = False
         self._copy: Kept | StoredSnapshot | None = None
         self.chat_id = ""
@@ -37,10 +37,10 @@ class ActiveChat:
         return not self._is_changed and (self._copy is None or self._tiers.holds(self._copy))
 
     def make_ready(self, chat_id: str, tokens: Sequence[int], is_unwanted: Callable[[], bool]) -> bool:
-        """Bring into the context what is already known of a prompt, if a snapshot has more of it than the context.
+        """Restore the best snapshot for a prompt, if it covers more of the prompt than the context does.
 
-        What is in the context and would be lost is kept first. Whatever fails on the way only means that more is
-        evaluated. Tells whether the context is another one now.
+        State in the context that would be lost is saved first. A failure only means that more is evaluated. Returns
+        whether the context's content was replaced.
         """
         sequence = self._manager.sequence
         found = self._tiers.find(tokens, self._traits, self._manager.n_usable(tokens))
@@ -61,11 +61,11 @@ class ActiveChat:
         return True
 
     def open(self, chat_id: str, prompt: Prompt, policy: PolicySettings, is_unwanted: Callable[[], bool]) -> bool:
-        """Bring a chat into the context as far as it is kept, and evaluate nothing; whether the context is another one.
+        """Restore a chat into the context without evaluating anything; whether the content was replaced.
 
         Raises EngineError(SETTING_INVALID).
         """
-        # The next message makes the prompt longer, by what is not known yet: a token that there is not.
+        # The next message will extend the prompt by unknown tokens: -1 stands for the first of them.
         if not self.make_ready(chat_id, (*prompt.tokens, -1), is_unwanted):
             return False
         self._manager.settle(prompt, policy)
@@ -74,18 +74,18 @@ class ActiveChat:
         return True
 
     def take(self, chat_id: str) -> None:
-        """The context works for this chat from now on."""
+        """Assign the context to a chat."""
         self.chat_id = chat_id
         self._is_changed = True
 
     def save(self, needed: FoundSnapshot | None = None) -> None:
-        """Hand a copy to the tiers, unless they have it or have no place for it.
+        """Save a snapshot in the tiers, unless they have it already or have no room for it.
 
         ``needed``: a snapshot that is about to be restored.
         """
         if self._is_saved:
             return
-        # Also where it fails: it would fail again.
+        # Set before the attempt, so that a failing one is not repeated.
         self._is_changed, self._copy = False, None
         sequence = self._manager.sequence
         n_bytes = self._count_bytes(sequence.n_cached)
@@ -101,9 +101,9 @@ class ActiveChat:
             self._copy = self._tiers.keep(self.chat_id, snapshot)
 
     def write_behind(self) -> Iterator[None]:
-        """Have everything on disk, in steps that may end at any pause."""
+        """Write everything to disk in the background, in steps; may be abandoned at any ``yield``."""
         if self._tiers.disk_budget_bytes:
-            # What waits for the disk first: the copy that comes now may take its place.
+            # Snapshots queued for the disk come first: the new copy may replace one of them.
             yield from self._tiers.write_behind()
             if self._is_changed:
                 self.save()
@@ -111,12 +111,12 @@ class ActiveChat:
             yield from self._tiers.write_behind()
 
     def forget(self) -> None:
-        """Free the cells; nothing of the chat is left here."""
+        """Free the cells and forget the chat."""
         self._manager.forget()
         self.chat_id, self._is_changed, self._copy = "", False, None
 
     def chat_tiers(self) -> tuple[ChatTier, ...]:
-        """Every warm chat and where it is, the active one first."""
+        """Every chat with cached state and its tier, the active one first."""
         chats = self._tiers.chats()
         n_cached = self._manager.sequence.n_cached
         if not n_cached or not self.chat_id:

@@ -1,12 +1,12 @@
-"""A snapshot as a file: signed, checksummed, and read with every number bounded before anything is believed.
+"""The snapshot file format: signed, checksummed, with every number bounds-checked on reading.
 
 ::
 
     magic | sizes | signature | JSON | tokens | states of the checkpoints | state
                               |  what is signed | what the JSON has the SHA-256 of |
 
-The signature's key lies in the folder, so that files from elsewhere are strangers. Nothing is compressed: zlib
-takes seconds to make 47 MB of f16 a thirteenth smaller, which are written and read in a fraction of one.
+The signature's key is stored in the folder, so that files from elsewhere are refused. Nothing is compressed: zlib
+takes seconds to make 47 MB of f16 a thirteenth smaller, while writing or reading them takes a fraction of one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.cache.snapshot import TOKEN_BYTES, Outline, Snapshot
 
 MAGIC = b"KVASIR-2"
 SLICE_BYTES = 4 << 20
-"""Written or read between two looks at whether something else is wanted."""
+"""Bytes written or read between two cancellation checks."""
 JSON_BYTES_MAX = 4 << 20
 TOKENS_MAX = 1 << 27
 POSITION_MAX = 1 << 30
@@ -40,12 +40,12 @@ assert _NUMBERS.itemsize == TOKEN_BYTES
 
 
 class SnapshotUnusable(Exception):
-    """A file that is damaged, not ours, or not wanted any more."""
+    """The file is damaged, has a foreign signature, or reading it was cancelled."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """What a file says of its snapshot; ``body_digest`` is of the states, whose sizes are ``sizes``, the whole last."""
+    """A snapshot file's header. ``body_digest``: SHA-256 of the states; ``sizes``: their bytes, the full state last."""
 
     chat_id: str
     binding: str
@@ -62,7 +62,7 @@ class Head:
 
 
 def write(file: BinaryIO, chat_id: str, binding: str, snapshot: Snapshot, key: bytes) -> Iterator[None]:
-    """Write in slices, and pause after each."""
+    """Write in slices, with a ``yield`` after each."""
     digest = hashlib.sha256()
     parts = [*(checkpoint.state for checkpoint in snapshot.checkpoints), snapshot.state]
     for part in _slices(parts):
@@ -102,7 +102,7 @@ def _signature(signed: bytes, key: bytes) -> bytes:
 
 
 def read_head(path: Path, key: bytes) -> Head:
-    """What the file says, once its signature and every bound hold; raises SnapshotUnusable."""
+    """The header, with signature and bounds verified; raises SnapshotUnusable."""
     try:
         n_bytes = path.stat().st_size
         with path.open("rb") as file:
@@ -139,7 +139,7 @@ def _head(content: dict[str, Any], tokens: bytes, n_bytes: int, body_start: int)
 
 
 def _sequence(tokens: list[int], runs: list[list[Any]]) -> TokenSequence:
-    """The sequence, whose runs cover the tokens in order, at positions that rise."""
+    """The sequence; checks that its runs cover the tokens in order at rising positions."""
     _require(all(token >= 0 for token in tokens))
     sequence, next_position = TokenSequence(), 0
     for start, end, state, first_position in runs:
@@ -159,7 +159,7 @@ def _sequence(tokens: list[int], runs: list[list[Any]]) -> TokenSequence:
 
 
 def _checkpoint(entry: list[Any], n_tokens: int) -> Checkpoint:
-    """One without its state, which comes later."""
+    """A checkpoint without its state, which is read later."""
     index, next_position, removed = entry
     ranges = [(_whole(p0, POSITION_MAX), _whole(p1, POSITION_MAX)) for p0, p1 in removed]
     _require(all(p0 < p1 for p0, p1 in ranges))
@@ -167,7 +167,7 @@ def _checkpoint(entry: list[Any], n_tokens: int) -> Checkpoint:
 
 
 def read_snapshot(path: Path, head: Head, is_unwanted: Callable[[], bool]) -> Snapshot:
-    """The whole snapshot; raises SnapshotUnusable, also when ``is_unwanted`` says so meanwhile."""
+    """The whole snapshot; raises SnapshotUnusable, also if ``is_unwanted`` returns True meanwhile."""
     digest, states = hashlib.sha256(), [bytearray(size) for size in head.sizes]
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""What a snapshot depends on: restored into anything else it would be refused, or answer wrongly without a word."""
+"""The fingerprint of everything that a snapshot depends on; with any other one its restored state would be wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONG_ROPE = "longrope"
 
 
 def model_digest(files: Sequence[Path]) -> str:
-    """Tells model files apart: size, time of change, the first MiB and 64 samples of each; raises OSError."""
+    """Fingerprint of model files: size, modification time, first MiB and 64 samples of each; raises OSError."""
     digest = hashlib.sha256()
     for path in files:
         status = path.stat()
@@ -30,10 +30,10 @@ def model_digest(files: Sequence[Path]) -> str:
 
 
 def binding(model: str, settings: LoadSettings, library: str, *, n_ctx: int, rope: str, flash_attn: bool) -> str:
-    """The digest of all that K and V depend on, 32 hexadecimal digits.
+    """The fingerprint of everything that K and V depend on, 32 hexadecimal digits.
 
-    ``model``: its digest; ``library``: its version; ``flash_attn``: as it ended, whatever was asked; ``rope``: the
-    model's own scaling, since with "longrope" the context's ``n_ctx`` decides about K.
+    ``model``: its digest; ``library``: its version; ``flash_attn``: the effective value, whatever was requested;
+    ``rope``: the model's own scaling, since with "longrope" K depends on the context's ``n_ctx``.
     """
     conditions = (
         model,

@@ -1,4 +1,4 @@
-"""The folder of snapshots on disk: written whole or not at all, the least recently used given up first."""
+"""The snapshot folder on disk, with atomic writes and LRU eviction."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ KEY_BYTES = 32
 SUFFIX = ".snapshot"
 PART_SUFFIX = ".part"
 PART_AGE_S = 3600
-"""A file that was begun so long ago is no one's any more."""
+"""A partial file older than this was abandoned."""
 HEADS_MAX = 2000
-"""Snapshots of one binding that are looked at."""
+"""The most snapshots of one fingerprint that are read."""
 
 
 @dataclass(frozen=True)
 class StoredSnapshot:
-    """A snapshot on disk, known by its head."""
+    """A snapshot on disk, with its header."""
 
     path: Path
     head: Head
 
 
 class SnapshotFolder:
-    """Snapshots as files that only their owner can read. The engine of a window that was killed may work in the same
-    folder for a moment.
+    """Snapshots as files that only their owner can read. The engine of a killed window may still use the same folder
+    for a moment.
 
-    A disk that is full, or a folder that can't be used, only means that nothing is kept.
+    With a full disk or an unusable folder nothing is stored, without an error.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,11 +54,11 @@ class SnapshotFolder:
 
     @property
     def is_usable(self) -> bool:
-        """Whether anything can be kept here."""
+        """Whether snapshots can be stored here."""
         return bool(self._key)
 
     def _read_key(self) -> bytes:
-        """The folder's own key."""
+        """The folder's signature key, created if it is missing."""
         path = self._path / KEY_NAME
         if not path.exists():
             write_whole(path, [secrets.token_bytes(KEY_BYTES)])
@@ -69,7 +69,7 @@ class SnapshotFolder:
         return key
 
     def _drop_parts(self) -> None:
-        """Delete what an engine had begun that was killed. Where files can't be locked, only age tells."""
+        """Delete partial files of killed engines. Where files can't be locked, their age decides."""
         for part in self._path.glob(f"*{PART_SUFFIX}"):
             with contextlib.suppress(OSError):
                 if time.time() - part.stat().st_mtime > PART_AGE_S or _is_no_ones(part):
@@ -79,7 +79,7 @@ class SnapshotFolder:
         return self._path / f"{secrets.token_hex(8)}{PART_SUFFIX}"
 
     def stored(self, binding: str) -> list[StoredSnapshot]:
-        """What can be restored under a binding, the most recently used first; damaged files are deleted."""
+        """The snapshots with a fingerprint, most recently used first; damaged files are deleted."""
         found = []
         for path in sorted(self._path.glob(f"*-{binding}-*{SUFFIX}"), key=_last_use, reverse=True)[:HEADS_MAX]:
             try:
@@ -87,22 +87,22 @@ class SnapshotFolder:
             except SnapshotUnusable:
                 self.delete(path)
                 continue
-            # Or a file was renamed.
+            # The path differs if a file was renamed.
             if path == self.path_of(head.chat_id, head.binding, head.outline.sequence.tokens()):
                 found.append(StoredSnapshot(path, head))
         return found
 
     def path_of(self, chat_id: str, binding: str, tokens: list[int]) -> Path:
-        """Where a snapshot lies: one for each chat, binding and text."""
+        """The path of a snapshot, unique for chat, fingerprint and tokens."""
         text = hashlib.sha256(repr(tokens).encode()).hexdigest()[:16]
         return self._path / f"{_chat_name(chat_id)}-{binding}-{text}{SUFFIX}"
 
     def write(
         self, chat_id: str, binding: str, snapshot: Snapshot, budget_bytes: int
     ) -> Generator[None, None, StoredSnapshot | None]:
-        """Write in slices, pausing after each; returns what was stored, None if the disk is full.
+        """Write in slices, with a ``yield`` after each; returns the stored snapshot, None if the disk is full.
 
-        A snapshot that alone is larger than the budget is not stored, and no other given up for it.
+        A snapshot larger than the whole budget is not stored, and none is deleted for it.
         """
         if not self._key or snapshot.n_bytes > budget_bytes:
             return None
@@ -120,7 +120,7 @@ class SnapshotFolder:
                 part.unlink(missing_ok=True)
 
     def make_room(self, budget_bytes: int) -> None:
-        """Delete the least recently used until no more than ``budget_bytes`` are left."""
+        """Delete the least recently used snapshots until at most ``budget_bytes`` are left."""
         left = budget_bytes
         for path in sorted(self._path.glob(f"*{SUFFIX}"), key=_last_use, reverse=True):
             with contextlib.suppress(OSError):
@@ -129,7 +129,7 @@ class SnapshotFolder:
                     path.unlink()
 
     def touch(self, path: Path) -> None:
-        """Note that a snapshot was used."""
+        """Mark a snapshot as just used."""
         with contextlib.suppress(OSError):
             os.utime(path)
 
@@ -138,12 +138,12 @@ class SnapshotFolder:
             path.unlink(missing_ok=True)
 
     def delete_chat(self, chat_id: str) -> None:
-        """Delete a chat's snapshots under every binding."""
+        """Delete a chat's snapshots, whatever their fingerprint."""
         for path in self._path.glob(f"{_chat_name(chat_id)}-*{SUFFIX}"):
             self.delete(path)
 
     def delete_others(self, chat_ids: Collection[str]) -> None:
-        """Delete the snapshots of all chats but these, under every binding."""
+        """Delete the snapshots of all chats but these, whatever their fingerprint."""
         names = {_chat_name(chat_id) for chat_id in chat_ids}
         for path in self._path.glob(f"*{SUFFIX}"):
             if path.name.partition("-")[0] not in names:
@@ -156,7 +156,7 @@ class SnapshotFolder:
 
     @property
     def n_bytes(self) -> int:
-        """Of all snapshots, whatever they are bound to."""
+        """The bytes of all snapshots, whatever their fingerprint."""
         total = 0
         for path in self._path.glob(f"*{SUFFIX}"):
             with contextlib.suppress(OSError):
@@ -165,7 +165,7 @@ class SnapshotFolder:
 
 
 def _chat_name(chat_id: str) -> str:
-    # An id may hold anything, so none becomes part of a path.
+    # An id is untrusted, so it is hashed and never part of a path.
     return hashlib.sha256(chat_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -185,6 +185,6 @@ def _open_private(path: Path) -> BinaryIO:
 
 
 def _is_no_ones(part: Path) -> bool:
-    """Whether nobody writes a file any more; raises OSError where files can't be locked."""
+    """Whether no process writes the file any more; raises OSError where files can't be locked."""
     with part.open("r+b") as file:
         return lock_descriptor(file.fileno(), blocking=False)

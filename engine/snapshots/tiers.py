@@ -1,4 +1,4 @@
-"""Chats that are not in the context, kept warm: snapshots in RAM, and behind them on disk."""
+"""The snapshot tiers of chats that are not in the context: RAM, backed by disk."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kept:
     binding: str
     snapshot: Snapshot
     is_written: bool = False
-    """Whether that has been tried."""
+    """Whether writing it to disk has been attempted."""
     is_stored: bool = False
 
     @property
@@ -53,11 +53,11 @@ class FoundSnapshot:
 
 
 class Tiers:
-    """Snapshots of chats under the budgets of ``settings``; without a folder, in RAM only.
+    """Snapshots of chats within the budgets of ``settings``; in RAM only without a folder.
 
-    Only what is bound to the present ``binding`` can be found. What was kept first leaves RAM first, before its time
-    where ``spare_ram`` says that this machine lacks bytes; what was used last stays longest on disk. A snapshot
-    that is larger than the budget for RAM is there only until it is on disk.
+    Only snapshots with the current fingerprint (``binding``) can be found. RAM is evicted oldest first, also below the
+    budget if ``spare_ram`` reports a shortage; disk is evicted least recently used first. A snapshot larger than
+    the RAM budget stays in RAM only until it is on disk.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Tiers:
         return self._settings.disk_gib * GIB if self._folder is not None and self._folder.is_usable else 0
 
     def set_budgets(self, settings: TierSettings) -> None:
-        """Take new budgets, and give up what is beyond them."""
+        """Set new budgets, and delete the snapshots beyond them."""
         self._settings = settings
         self._make_room(0)
         if self._folder is not None:
@@ -90,21 +90,21 @@ class Tiers:
         self.bind(self._binding)
 
     def bind(self, binding: str) -> None:
-        """Work with the snapshots of this binding; "" of none."""
+        """Select the snapshots with this fingerprint; "" selects none."""
         self._binding = binding
         self._stored = self._folder.stored(binding) if self._folder is not None and binding else []
 
     # Keeping
 
     def can_keep(self, n_bytes: int) -> bool:
-        """Whether a snapshot of so many bytes has a place, in RAM or on disk, and memory for the copy."""
+        """Whether a snapshot of ``n_bytes`` fits a budget, in RAM or on disk, and the copy fits into free memory."""
         is_within = n_bytes <= max(self.ram_budget_bytes, self.disk_budget_bytes)
         return is_within and n_bytes <= self._spare_ram() + _n_bytes(self._kept)
 
     def make_way(self, chat_id: str, sequence: TokenSequence, n_bytes: int) -> list[Kept]:
-        """Take out of RAM what a snapshot of this chat and size makes needless or leaves no place for; what that was.
+        """Remove from RAM what a new snapshot of this chat and size replaces or displaces; returns the removed ones.
 
-        Done before the copy is made, so that its memory is there for it.
+        Called before the copy is made, so that its memory can be reused.
         """
         before = self._kept
         self._kept = [
@@ -118,7 +118,7 @@ class Tiers:
         return [kept for kept in before if kept not in self._kept]
 
     def keep(self, chat_id: str, snapshot: Snapshot) -> Kept:
-        """Keep a snapshot in RAM, for which ``make_way`` has made room."""
+        """Add a snapshot to RAM, after ``make_way`` has made room for it."""
         kept = Kept(chat_id, self._binding, snapshot)
         self._kept.append(kept)
         self._make_room(0)
@@ -131,7 +131,7 @@ class Tiers:
         return any(stored.path == where.path for stored in self._stored)
 
     def relieve(self) -> None:
-        """Give RAM back if this machine is short of it."""
+        """Free RAM if this machine is short of it."""
         self._make_room(0)
 
     @property
@@ -140,9 +140,9 @@ class Tiers:
         return bool(self._kept)
 
     def _make_room(self, n_new: int, n_given_up: int = 0) -> None:
-        """Take out of RAM until ``n_new`` bytes more are within the budget and within what this machine can spare.
+        """Evict from RAM until ``n_new`` more bytes fit the budget and this machine's spare memory.
 
-        ``n_given_up``: bytes that were taken out a moment ago, which the machine does not know of yet.
+        ``n_given_up``: bytes removed just before, which the system does not report as free yet.
         """
         budget, waiting = self.ram_budget_bytes, self._waiting_for_disk(n_new)
         before = self._kept
@@ -150,7 +150,7 @@ class Tiers:
         n_given_up += _n_bytes(before) - _n_bytes(self._kept)
         n_over = sum(size for size in (n_new, *(kept.n_bytes for kept in self._kept)) if size <= budget) - budget
         n_short = n_new - n_given_up - self._spare_ram() if self._kept else 0
-        # What is on disk too is not lost; of the rest, what was kept last is missed first.
+        # Evict those that are also on disk first, then the oldest: the newest is the most likely to be needed.
         for kept in sorted(self._kept, key=lambda kept: not kept.is_stored):
             if n_short > 0 or (n_over > 0 and kept is not waiting):
                 self._kept.remove(kept)
@@ -158,7 +158,7 @@ class Tiers:
                 n_short -= kept.n_bytes
 
     def _waiting_for_disk(self, n_new: int) -> Kept | None:
-        """The one snapshot that may be in RAM although it is larger than the budget: the latest one."""
+        """The one snapshot that may exceed the RAM budget until it is written to disk: the latest one."""
         large = [kept for kept in self._kept if kept.n_bytes > self.ram_budget_bytes]
         if not large or n_new > self.ram_budget_bytes:
             return None
@@ -166,14 +166,14 @@ class Tiers:
         return latest if latest.n_bytes <= self.disk_budget_bytes and not latest.is_written else None
 
     def write_behind(self) -> Iterator[None]:
-        """Write what is only in RAM to disk, the newest first; pauses often, and may be left at any pause."""
+        """Write snapshots that are only in RAM to disk, newest first; may be abandoned at any ``yield``."""
         if self._folder is None or not self.disk_budget_bytes:
             return
         for kept in reversed(self._kept.copy()):
             if kept.is_written or kept not in self._kept:
                 continue
             stored = yield from self._folder.write(kept.chat_id, kept.binding, kept.snapshot, self.disk_budget_bytes)
-            # Also where it failed: on a full disk it would fail again and again.
+            # Also after a failure: on a full disk every retry would fail, too.
             kept.is_written, kept.is_stored = True, stored is not None
             if stored is not None and kept.binding == self._binding:
                 self._note_stored(stored)
@@ -195,7 +195,7 @@ class Tiers:
     # Finding
 
     def find(self, tokens: Sequence[int], traits: MemoryTraits, n_here: int) -> FoundSnapshot | None:
-        """The snapshot of which a prompt could use the most, where that is well beyond ``n_here``; RAM before disk."""
+        """The snapshot with the most cells usable for a prompt, if well above ``n_here``; RAM before disk."""
         best, n_best = None, n_here + RESTORE_GAIN - 1
         for found, outline in self._candidates():
             n_usable = outline.n_usable(tokens, traits)
@@ -211,7 +211,7 @@ class Tiers:
             yield FoundSnapshot(stored.head.chat_id, stored), stored.head.outline
 
     def read(self, found: FoundSnapshot, is_unwanted: Callable[[], bool]) -> Snapshot | None:
-        """The snapshot itself; None if there is no memory for it, or if its file turns out damaged, which then goes."""
+        """Read a snapshot; None if there is no memory for it, or if its file is damaged, which is then deleted."""
         if isinstance(found.where, Kept):
             return found.where.snapshot
         assert self._folder is not None
@@ -229,7 +229,7 @@ class Tiers:
     # Forgetting
 
     def drop(self, found: FoundSnapshot) -> None:
-        """Forget one snapshot."""
+        """Delete one snapshot."""
         where = found.where
         if isinstance(where, Kept):
             self._kept = [kept for kept in self._kept if kept is not where]
@@ -239,14 +239,14 @@ class Tiers:
         self._stored = [stored for stored in self._stored if stored.path != where.path]
 
     def forget(self, chat_id: str) -> None:
-        """Delete every snapshot of a chat, whatever it is bound to."""
+        """Delete every snapshot of a chat, whatever its fingerprint."""
         self._kept = [kept for kept in self._kept if kept.chat_id != chat_id]
         self._stored = [stored for stored in self._stored if stored.head.chat_id != chat_id]
         if self._folder is not None:
             self._folder.delete_chat(chat_id)
 
     def forget_others(self, chat_ids: Collection[str]) -> None:
-        """Delete the snapshots of every chat but these, whatever they are bound to."""
+        """Delete the snapshots of every chat but these, whatever their fingerprint."""
         known = frozenset(chat_ids)
         self._kept = [kept for kept in self._kept if kept.chat_id in known]
         self._stored = [stored for stored in self._stored if stored.head.chat_id in known]
@@ -259,10 +259,10 @@ class Tiers:
         if self._folder is not None:
             self._folder.delete_all()
 
-    # Telling
+    # Reporting
 
     def chats(self) -> dict[str, ChatTier]:
-        """Where each chat of this binding lies, and its bytes there: in RAM if it is in both."""
+        """The tier of each chat with this fingerprint, and its bytes there: RAM if it is in both."""
         found: dict[str, ChatTier] = {}
         for stored in self._stored:
             head = stored.head
@@ -279,7 +279,7 @@ def _n_bytes(snapshots: Sequence[Kept]) -> int:
 
 
 def _add(found: dict[str, ChatTier], one: ChatTier) -> None:
-    """Bytes add up within a tier; a chat's tokens are those of its longest snapshot."""
+    """Merge a snapshot into its chat's entry: bytes add up within a tier, tokens are those of the longest one."""
     other = found.get(one.chat_id)
     if other is not None and other.tier is one.tier:
         n_bytes, n_tokens = one.n_bytes + other.n_bytes, max(one.n_tokens, other.n_tokens)

@@ -1,1 +1,1 @@
-"""From chat messages to tokens and from tokens to valid text."""
+"""Text processing: chat messages to prompt tokens, sampled tokens to text."""

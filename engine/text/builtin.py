@@ -1,4 +1,4 @@
-"""Chat forms for models that bring no template of their own."""
+"""Built-in chat templates for models without a template of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class ChatForm:
-    """A way to write a chat: Jinja2 source, and the spellings a vocabulary must have for it to make sense."""
+    """A built-in chat template: Jinja2 source, and the control tokens that a vocabulary must have to use it."""
 
     name: str
     needs: frozenset[str]
@@ -21,7 +21,7 @@ _EACH = "{% for message in messages %}"
 _PROMPT = "{% endfor %}{% if add_generation_prompt %}"
 
 _TAGGED = (
-    # A system message goes into the first user turn of forms that have no place for it.
+    # Templates without a system role get the system message in the first user turn.
     "{% if messages and messages[0].role == 'system' %}"
     "{% set system = messages[0].content ~ '\\n\\n' %}{% set rest = messages[1:] %}"
     "{% else %}{% set system = '' %}{% set rest = messages %}{% endif %}{{ bos_token }}"
@@ -87,6 +87,6 @@ _PLAIN = ChatForm(
 
 
 def form_for(vocabulary: Vocabulary) -> ChatForm:
-    """The form whose control tokens the vocabulary has, else a plain one that any model can follow."""
+    """The first template whose control tokens the vocabulary has, else a plain-text one for any model."""
     known = {*vocabulary.control_spellings(), *vocabulary.user_defined_spellings()}
     return next((form for form in _FORMS if form.needs <= known), _PLAIN)

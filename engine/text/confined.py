@@ -1,4 +1,4 @@
-"""Templates that nobody knows, run in a process that can be ended and has a ceiling of memory."""
+"""Runs untrusted chat templates in a worker process with limits on time and memory."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _Answer = tuple[Layout, tuple[PromptNotice, ...]] | EngineError | None
 
 @dataclass(frozen=True)
 class _Opening:
-    """What a template process must have read before it writes chats."""
+    """The template that a worker process must have compiled before it renders chats."""
 
     source: str
     terms: TemplateTerms
 
 
 class TemplateProcess:
-    """At most one process, started when it is needed, and again after it had to be ended.
+    """At most one worker process, started on demand and restarted after it was killed.
 
-    ``timeout_s``: a template that computes for so long to be read, or to write a short chat, has no end.
-    ``memory_bytes`` is also looked at from outside, for systems that set no process a limit.
+    ``timeout_s``: the CPU time after which compiling a template, or rendering a short chat, counts as endless.
+    ``memory_bytes`` is also checked from outside, for systems without a memory limit per process.
     """
 
     def __init__(self, *, timeout_s: float, memory_bytes: int = MEMORY_BYTES) -> None:
@@ -63,7 +63,7 @@ class TemplateProcess:
         self._opened: _Opening | None = None
 
     def start(self) -> None:
-        """Have a process that will be ready soon. Raises OSError where there can be none."""
+        """Start the process without waiting until it is ready. Raises OSError if it can't be started."""
         if self._process is not None:
             return
         context = multiprocessing.get_context("spawn")
@@ -81,9 +81,9 @@ class TemplateProcess:
         self._process = process
 
     def ask(self, opening: _Opening, messages: _Messages | None, seconds: float, look: Look) -> _Answer:
-        """What the template makes of a chat, or None where it only had to be read.
+        """Render a chat with the template; None if it was only to be compiled.
 
-        Raises EngineError once the process had to be ended; ``look`` may end the wait, and with it the process.
+        Raises EngineError if the process had to be killed; an exception of ``look`` ends the wait and the process.
         """
         try:
             self._get_ready(look)
@@ -102,18 +102,18 @@ class TemplateProcess:
             self._start_again()
             raise
         if isinstance(answer, EngineError) and self._use()[0] > self._memory_bytes // 2:
-            # What is left of it would be missing for the next chat.
+            # Memory that is still in use would reduce the limit of the next chat.
             self._start_again()
         return answer
 
     def _start_again(self) -> None:
         self.end()
-        # Ready for the next chat; where that fails, the next chat says so.
+        # Restart for the next chat; if that fails, the next chat reports the error.
         with contextlib.suppress(OSError):
             self.start()
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process, whatever it is doing."""
         process, pipe = self._process, self._pipe
         self._process = self._pipe = self._opened = None
         self._is_ready = False
@@ -121,7 +121,7 @@ class TemplateProcess:
             process.kill()
             process.join()
             pipe.close()
-            # Somebody else may have waited for it, who knows its exit code then.
+            # Another waiter may have collected its exit code already.
             with contextlib.suppress(ValueError):
                 process.close()
 
@@ -161,7 +161,7 @@ class TemplateProcess:
         return answer
 
     def _use(self) -> tuple[int, float]:
-        """Bytes of memory that the process takes, and seconds for which it has computed."""
+        """Memory in bytes and CPU time in seconds used by the process."""
         assert self._process is not None
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(self._process.pid)
@@ -179,7 +179,7 @@ class ConfinedTemplate:
     def __init__(
         self, source: str, vocabulary: Vocabulary, process: TemplateProcess, look: Look = look_nowhere
     ) -> None:
-        """`look` is asked while the template is read and tried out."""
+        """`look` is called while the template is compiled and tried out."""
         self.source = source
         self._opening = _Opening(source, TemplateTerms.of(vocabulary, source))
         self.control = self._opening.terms.control
@@ -187,13 +187,13 @@ class ConfinedTemplate:
         self._look = look
 
     def try_out(self) -> None:
-        """Raises EngineError if the template can't be read, or takes no chat at all."""
+        """Raises EngineError if the template can't be compiled, or renders no chat at all."""
         self._ask(None, self._process.timeout_s, self._look)
 
     def lay_out(
         self, messages: Sequence[Message], look: Look = look_nowhere
     ) -> tuple[Layout, tuple[PromptNotice, ...]]:
-        """The chat as text, and what was bent for it; raises EngineError for anything the template does."""
+        """Render the chat, with notices of adaptations; raises EngineError for any failure of the template."""
         n_characters = sum(len(message.text) + len(message.reasoning) for message in messages)
         seconds = self._process.timeout_s + n_characters / CHARACTERS_PER_S + len(messages) / MESSAGES_PER_S
         plain = [(message.role, message.text, message.reasoning) for message in messages]
@@ -214,7 +214,7 @@ class ConfinedTemplate:
 
 
 def _serve(pipe: Connection, memory_bytes: int) -> None:
-    """Answer until the engine is gone."""
+    """Answer requests until the engine process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     _limit_memory(memory_bytes)
@@ -223,7 +223,7 @@ def _serve(pipe: Connection, memory_bytes: int) -> None:
         pipe.send(None)
         while True:
             seconds, request = pipe.recv()
-            # Native, and so at work also where the template never gives way to the thread that looks after the engine.
+            # Native code, so it works even if the template never releases the GIL to the parent-watching thread.
             faulthandler.dump_traceback_later(_PATIENCE * seconds + _GRACE_S, exit=True, file=nowhere)
             answer: _Answer = None
             try:
@@ -234,14 +234,14 @@ def _serve(pipe: Connection, memory_bytes: int) -> None:
                     answer = code.lay_out([Message(*fields) for fields in request])
             except EngineError as error:
                 answer = error
-            except Exception as error:  # noqa: BLE001 - what a template wrote can be too much for the layout as well
+            except Exception as error:  # noqa: BLE001 - a template's output can make the layout fail, too
                 answer = template_failure(f"{type(error).__name__}: {error}")
             faulthandler.cancel_dump_traceback_later()
             pipe.send(answer)
 
 
 def _limit_memory(n_bytes: int) -> None:
-    """Let the system refuse what is beyond, where it does so; elsewhere the engine looks."""
+    """Set the system's memory limit where it is supported; elsewhere the engine process checks the use."""
     if sys.platform == "linux":
         import resource
 

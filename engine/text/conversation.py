@@ -1,4 +1,4 @@
-"""Messages in the shape a chat template takes them: roles it knows, in an order it accepts."""
+"""Adapts messages to the roles and the order that a chat template accepts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JOINT = "\n\n"
 
 
 class Field(Enum):
-    """Which part of a message a text is."""
+    """The part of a message that a text comes from."""
 
     TEXT = "t"
     REASONING = "r"
@@ -27,7 +27,7 @@ Write = Callable[[int, Field, str], str]
 
 @dataclass(frozen=True)
 class Entry:
-    """What the template sees as one message: messages of the chat by index, or none where it is a filler."""
+    """One message as passed to the template: the indices of the chat's messages in it, none for a filler."""
 
     role: Role
     indices: tuple[int, ...]
@@ -35,10 +35,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Shape:
-    """How far the messages are bent to a template.
+    """How the messages are adapted to a template.
 
-    `system_moved`: system messages are the beginning of the next user message. `alternating`: neighbours with
-    one role are one message, and a user speaks first. `typed`: contents are lists of typed parts.
+    `system_moved`: system messages are prepended to the next user message. `alternating`: consecutive messages
+    of one role are merged, and the first message is a user's. `typed`: contents are lists of typed parts.
     """
 
     system_moved: bool = False
@@ -46,7 +46,7 @@ class Shape:
     typed: bool = False
 
     def notices(self) -> tuple[PromptNotice, ...]:
-        """What the person should know about it."""
+        """The adaptations that the person should know about."""
         notices: list[PromptNotice] = []
         if self.system_moved:
             notices.append(
@@ -70,11 +70,11 @@ SHAPES = tuple(
     for typed in (False, True)
     for system_moved, alternating in ((False, False), (True, False), (False, True), (True, True))
 )
-"""From the least to the most bent."""
+"""All shapes, from the least to the most adapted."""
 
 
 def entries_of(messages: Sequence[Message], shape: Shape) -> list[Entry]:
-    """The messages as the template will see them; every message is in exactly one entry."""
+    """The messages grouped as passed to the template; every message is in exactly one entry."""
     entries = [Entry(message.role, (index,)) for index, message in enumerate(messages)]
     if shape.system_moved:
         entries = _with_system_moved(entries)
@@ -86,7 +86,7 @@ def entries_of(messages: Sequence[Message], shape: Shape) -> list[Entry]:
 def write_entries(
     entries: Sequence[Entry], messages: Sequence[Message], shape: Shape, write: Write
 ) -> list[Mapping[str, Any]]:
-    """What the template gets: dictionaries with role, content and, where there is some, reasoning_content."""
+    """The template's input: dictionaries with role, content and, if present, reasoning_content."""
     written: list[Mapping[str, Any]] = []
     for entry in entries:
         texts = [write(index, Field.TEXT, messages[index].text) for index in entry.indices]

@@ -1,4 +1,4 @@
-"""Where the text of each message lies in a rendered chat."""
+"""Locates the text of each message in a rendered chat."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from engine.text.spellings import ControlSpellings
 if TYPE_CHECKING:
     from engine.text.template import TemplateCode
 
-_MAX_PREFIXES = 8  # renderings of a part of the chat, to find where turns of one kind end
-_MAX_MISSES = 100  # texts that a template reworked, each of which is looked for in the whole chat
+_MAX_PREFIXES = 8  # renderings of a part of the chat, to find the ends of turns of one kind
+_MAX_MISSES = 100  # texts changed by the template, each of which is searched for in the whole chat
 _STEP = 4096  # characters compared at once
 _ESCAPED = PromptNotice(
     PromptNoticeCode.TEXT_ESCAPED,
@@ -40,7 +40,7 @@ class MessageSpan:
 
 @dataclass(frozen=True)
 class TurnText:
-    """One turn: it begins at the character `start` and ends where the next begins."""
+    """One turn, from the character `start` to the start of the next turn."""
 
     start: int
     role: Role
@@ -49,10 +49,10 @@ class TurnText:
 
 @dataclass(frozen=True)
 class Layout:
-    """A rendered chat. What the template itself wrote is everything outside the spans.
+    """A rendered chat. Everything outside the spans was written by the template.
 
-    `is_exact` is False where the template reworked the messages, so that spans were only searched for and may
-    be missing. The last turn is the generation prompt.
+    `is_exact` is False if the template changed the messages' texts, so that spans were found by a search and may be
+    missing. The last turn is the generation prompt.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class _Unit:
-    """Messages that make one turn, the entry they are in, and the characters they reach over."""
+    """The messages of one turn, their entry, and their range of characters."""
 
     role: Role
     indices: tuple[int, ...]
@@ -74,16 +74,16 @@ class _Unit:
 
 @dataclass(frozen=True)
 class _Probe:
-    """A chat that nobody wrote, to see what a template does, with one unit for each message."""
+    """An artificial chat that probes what a template does, with one unit per message."""
 
     rendering: ChatRendering
     units: list[_Unit]
 
 
 class ChatRendering:
-    """One chat in one template and shape, rendered plainly and with marks around every message's text.
+    """One chat rendered with one template and shape, plainly and with marks around every message's text.
 
-    The plain rendering is what the model reads; the marked one tells where its texts come from.
+    The plain rendering becomes the prompt; the marked one identifies the messages' texts in it.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class ChatRendering:
         self._marked = self._render(len(self._entries), is_marked=True, add_generation_prompt=True)
 
     def n_dropped(self) -> int:
-        """How many messages with text are not in the rendering at all."""
+        """The number of non-empty messages that are missing from the rendering."""
         found = {int(match[1]) for match in self._pattern.finditer(self._marked) if match[2] == Field.TEXT.value}
         return sum(bool(m.text.strip()) and index not in found for index, m in enumerate(self._messages))
 
@@ -125,7 +125,7 @@ class ChatRendering:
     # --- spans ---
 
     def _aligned_spans(self) -> list[MessageSpan] | None:
-        """Follow the marked rendering through the plain one; None if more than white space differs."""
+        """Align the marked rendering with the plain one; None if they differ in more than white space."""
         parts = self._parts()
         if parts is None:
             return None
@@ -135,7 +135,7 @@ class ChatRendering:
         spans: list[MessageSpan] = []
         position = len(literals[0])
         for (index, field, content), literal in zip(contents, literals[1:], strict=True):
-            # A template that trims does so in the plain rendering, but not through marks.
+            # A template that trims texts does so in the plain rendering, but not across marks.
             for trimmed in (content, content.rstrip(), content.lstrip(), content.strip()):
                 end = position + len(trimmed)
                 if self.plain.startswith(trimmed, position) and self.plain.startswith(literal, end):
@@ -147,7 +147,7 @@ class ChatRendering:
         return spans if position == len(self.plain) else None
 
     def _parts(self) -> tuple[list[str], list[tuple[int, Field, str]]] | None:
-        """The marked rendering as literals and, between each two of them, a message's content."""
+        """Split the marked rendering into literals and, between each two of them, a message's content."""
         literals: list[str] = []
         contents: list[tuple[int, Field, str]] = []
         position = 0
@@ -200,12 +200,12 @@ class ChatRendering:
         return turns
 
     def _with_own_system(self, turns: list[TurnText], spans: Sequence[MessageSpan]) -> list[TurnText]:
-        """A system prompt that the template writes by itself is a turn of its own, as a message's would be."""
+        """Split a default system prompt, written by the template itself, off as a separate turn."""
         if turns[0].role == "system":
             return turns
         before_messages = self.plain[: spans[0].start] if spans else self.plain
         own = self._template.own_systems.get(self._shape)
-        # One that was found before may hold another day's date.
+        # A default system prompt found earlier may contain another day's date.
         if own is None or not before_messages.startswith(own):
             own = self._template.own_systems[self._shape] = self._own_system()
         if not own or not before_messages.startswith(own):
@@ -213,9 +213,9 @@ class ChatRendering:
         return [TurnText(0, "system", None), replace(turns[0], start=len(own)), *turns[1:]]
 
     def _own_system(self) -> str:
-        """What the template writes by itself where a chat has no system prompt; "" where that is nothing.
+        """The template's default system prompt, for a chat without one; "" if it has none.
 
-        It stands before a first question, and not before a later one::
+        It precedes a first question, but not a later one::
 
             first     <|im_start|>system You are … <|im_end|> | <|im_start|>user | question
             later                   … answer <|im_end|>       | <|im_start|>user | question
@@ -230,14 +230,14 @@ class ChatRendering:
         if not self._says_something(own):
             return ""
         if not closing and (beside := self._probe(_PROBE_WITH_SYSTEM)) is not None:
-            # An answer ends otherwise where it is the last turn (gpt-oss): the end of a system prompt tells more.
+            # Some templates (gpt-oss) end an answer differently in the last turn: use a system prompt's end instead.
             closing, opening = beside.rendering._border(*beside.units)
             if closing and opening and before.endswith(opening):
                 return before.removesuffix(opening)
         return own
 
     def _probe(self, messages: Sequence[Message]) -> _Probe | None:
-        """Another chat in the same template and shape; None if it is not taken, or not kept as it is."""
+        """Render another chat with the same template and shape; None if it fails or changes the texts."""
         try:
             rendering = ChatRendering(self._template, messages, self._shape, self._control)
         except EngineError:
@@ -247,13 +247,13 @@ class ChatRendering:
         return _Probe(rendering, units) if is_whole else None
 
     def _border(self, before: _Unit, question: _Unit) -> tuple[str, str]:
-        """What the template writes between two messages: what ends the one, and what begins the other."""
+        """The template's text between two messages: the end of the first one, and the beginning of the second."""
         between = self.plain[before.end : question.start]
         n_closing = self._n_closing(before, between) or 0
         return between[:n_closing], between[n_closing:]
 
     def _says_something(self, text: str) -> bool:
-        """Whether there are words between the control tokens."""
+        """Whether the text has words besides control tokens."""
         control = {n for start, end in self._control.find(text, 0, len(text)) for n in range(start, end)}
         return any(character.isalnum() and n not in control for n, character in enumerate(text))
 
@@ -264,7 +264,7 @@ class ChatRendering:
             spans_of.setdefault(span.index, []).append(span)
         for n_entry, entry in enumerate(self._entries):
             is_system = [self._messages[index].role == "system" for index in entry.indices]
-            # A system prompt in a user turn is a turn of its own, so that it can be kept alone.
+            # A system prompt inside a user turn is a separate turn, so that it can be kept in the cache alone.
             n_system = sum(is_system) if entry.role == "user" else 0
             parts: tuple[tuple[Role, tuple[int, ...]], ...] = (
                 ("system", entry.indices[:n_system]),
@@ -280,7 +280,7 @@ class ChatRendering:
     def _n_closing(self, unit: _Unit, gap: str) -> int | None:
         """How many characters of `gap`, which follows `unit`, still belong to its turn.
 
-        They are what the template writes when the chat ends there; None if it does not take such a chat.
+        They are what the template writes when the chat ends there; None if it can't render such a chat.
         """
         try:
             marked = self._render(unit.n_entry + 1, is_marked=True, add_generation_prompt=False)
@@ -292,7 +292,7 @@ class ChatRendering:
         return self._n_common(self._pattern.sub("", marked[marks[-1].end() :]), gap)
 
     def _end_of_chat(self, at_least: int) -> int:
-        """Where the generation prompt begins."""
+        """The index at which the generation prompt begins."""
         try:
             ended = self._render(len(self._entries), is_marked=False, add_generation_prompt=False)
         except EngineError:
@@ -300,14 +300,14 @@ class ChatRendering:
         return max(at_least, self._n_common(ended, self.plain))
 
     def _n_common(self, ended: str, text: str) -> int:
-        """How many characters both begin with, not counting a part of a control token."""
+        """The length of the common prefix, without a partial control token at its end."""
         n_common = _n_equal(ended, text)
         around = (max(0, n_common - self._control.longest), n_common + self._control.longest)
         inside = [start for start, end in self._control.find(text, *around) if start < n_common < end]
         return min([n_common, *inside])
 
     def _n_common_end(self, text: str, opening: str) -> int:
-        """How many characters both end with, not counting a part of a control token."""
+        """The length of the common suffix, without a partial control token at its start."""
         pairs = enumerate(zip(reversed(text), reversed(opening), strict=False))
         n_common = next((n for n, (a, b) in pairs if a != b), min(len(text), len(opening)))
         start = len(text) - n_common
@@ -316,14 +316,14 @@ class ChatRendering:
 
 
 def _n_equal(one: str, other: str) -> int:
-    """How many characters both begin with; long texts are compared in steps."""
+    """The length of the common prefix; long texts are compared in steps."""
     end = min(len(one), len(other))
     start = next((n for n in range(0, end, _STEP) if one[n : n + _STEP] != other[n : n + _STEP]), end)
     return next((n for n in range(start, end) if one[n] != other[n]), end)
 
 
 def _unused_mark(texts: Sequence[str]) -> str:
-    """A string of private-use characters that is in none of the texts."""
+    """A string of private-use characters that occurs in none of the texts."""
     used = {match[1] for text in texts for match in re.finditer("\ue0a0([0-9]+)(?=\ue0a1)", text)}
     number = next(number for number in itertools.count() if str(number) not in used)
     return f"\ue0a0{number}\ue0a1"
@@ -332,12 +332,12 @@ def _unused_mark(texts: Sequence[str]) -> str:
 def lay_out(
     template: TemplateCode, messages: Sequence[Message], control: ControlSpellings
 ) -> tuple[Layout, tuple[PromptNotice, ...]]:
-    """The chat in the first shape that the template takes; raises EngineError(TEMPLATE_FAILED)."""
+    """Lay out the chat in the first shape that the template accepts; raises EngineError(TEMPLATE_FAILED)."""
     rendering, shape = _render(template, messages, control)
     layout = rendering.layout()
     if layout.is_exact:
         return layout, shape.notices()
-    # Without knowing where a text lies it can't be kept from becoming a control token later, so now.
+    # Without exact spans the tokenizer can't keep texts from becoming control tokens, so escape them here.
     escaped = [replace(m, text=control.escape(m.text), reasoning=control.escape(m.reasoning)) for m in messages]
     if escaped == list(messages):
         return layout, shape.notices()
@@ -348,7 +348,7 @@ def lay_out(
 def _render(
     template: TemplateCode, messages: Sequence[Message], control: ControlSpellings
 ) -> tuple[ChatRendering, Shape]:
-    """The first shape that the template takes without dropping a message, else the one that drops fewest."""
+    """Render in the first shape in which the template drops no message, else in the one that drops the fewest."""
     best: tuple[int, ChatRendering, Shape] | None = None
     failure: EngineError | None = None
     for shape in SHAPES:

@@ -1,23 +1,23 @@
-"""How long work notices between its steps that it is not wanted any more."""
+"""Cancellation checks of long operations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Look = Callable[[], None]
-"""Asked between two steps; ends the work by an exception of its own choice."""
+"""A cancellation check, called between two steps; it cancels by raising an exception."""
 
 
 class Interrupted(Exception):
-    """What was asked for is not wanted any more."""
+    """The operation was cancelled."""
 
 
 def look_nowhere() -> None:
-    """For work that nobody interrupts."""
+    """A check that never cancels."""
 
 
 def looking(is_unwanted: Callable[[], bool]) -> Look:
-    """A look that raises Interrupted."""
+    """A check that raises Interrupted when ``is_unwanted`` returns True."""
 
     def look() -> None:
         if is_unwanted():

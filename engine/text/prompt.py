@@ -1,4 +1,4 @@
-"""A chat as the tokens that a model reads: its template's, and inside them every message as plain text."""
+"""Builds a chat's prompt tokens: template text with control tokens, message text always literal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.text.template import Template
 from engine.text.tokens import Segment, SegmentTokenizer
 from engine.text.vocabulary import Vocabulary
 
-_STEP = 65_536  # characters of a message that are looked through at once
+_STEP = 65_536  # characters of a message that are searched at once
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ def build_prompt(
     continue_last: bool = False,
     look: Look = look_nowhere,
 ) -> Prompt:
-    """The chat's tokens up to where the next answer begins.
+    """Tokenize a chat up to the start of the next answer.
 
-    With `continue_last` the last message is an answer to go on with: nothing follows its text. What a message
-    says never becomes a control token. The ids an answer was sampled as stand for it wherever the template
-    keeps it word for word; ids out of a file only if none of them is a control token. `look` is asked again and again
-    on the way. Raises EngineError(TEMPLATE_FAILED, TEMPLATE_TIMEOUT) if the template takes the chat in no shape.
+    With `continue_last` the last message is an answer to be continued: nothing follows its text. Message text never
+    becomes a control token. An answer's sampled ids are used wherever the template keeps its text verbatim; ids from
+    a file only if none of them is a control token. `look` is called repeatedly and may raise to cancel. Raises
+    EngineError(TEMPLATE_FAILED, TEMPLATE_TIMEOUT) if the template accepts the chat in no shape.
     """
     if continue_last and (not messages or messages[-1].role != "assistant"):
         raise ValueError("only an answer can be continued")
@@ -71,26 +71,26 @@ def build_prompt(
 
 
 def _usable(message: Message, vocabulary: Vocabulary, control: ControlSpellings) -> Message:
-    """The message as text that has UTF-8, which half a surrogate pair has not, and without ids that can't be used."""
+    """The message with text that is valid UTF-8 (no lone surrogates), and without unusable ids."""
     if message.token_ids and not _can_use_ids(message, vocabulary, control):
         message = replace(message, token_ids=None)
     return replace(message, text=valid_text(message.text), reasoning=valid_text(message.reasoning))
 
 
 def _can_use_ids(message: Message, vocabulary: Vocabulary, control: ControlSpellings) -> bool:
-    """Whether the ids may stand for the text: only an answer was ever sampled, in a chat from another machine they may
-    be of another vocabulary, and in a file anybody can have put control tokens between them."""
+    """Whether the ids may be used for the text: only answers have sampled ids, those of a chat from another machine
+    may belong to another vocabulary, and those from a file are untrusted and may contain control tokens."""
     ids = message.token_ids or ()
     if message.role != "assistant" or not 0 <= min(ids) <= max(ids) < vocabulary.n_tokens:
         return False
-    # Those without a text of their own would be there unseen.
+    # Tokens without any text would be invisible.
     return not message.has_foreign_ids or all(
         vocabulary.piece(token) and vocabulary.spelling(token) not in control for token in set(ids)
     )
 
 
 def _byte_starts(layout: Layout) -> Iterator[int]:
-    """Where each turn begins, in bytes of UTF-8."""
+    """The start of each turn, in bytes of UTF-8."""
     n_characters = n_bytes = 0
     for turn in layout.turns:
         n_bytes += len(layout.text[n_characters : turn.start].encode())
@@ -101,7 +101,7 @@ def _byte_starts(layout: Layout) -> Iterator[int]:
 def _with_answer(
     layout: Layout, answer: Message, index: int, tags: ReasoningTags, vocabulary: Vocabulary
 ) -> tuple[Layout, list[_Sampled], bool]:
-    """The generation prompt, and behind it the answer so far; and whether that ends inside its reasoning."""
+    """The layout with the partial answer appended to the generation prompt; whether it ends inside reasoning."""
     start = len(layout.text)
     turns = (*layout.turns[:-1], replace(layout.turns[-1], index=index))
     opened = opened_reasoning(layout.text[turns[-1].start :])
@@ -110,7 +110,7 @@ def _with_answer(
         splitter = ReasoningSplitter(opened=opened is not None)
         parts = [*splitter.feed(generated), *splitter.flush()]
         shown = "".join(part.text for part in parts if part.kind is PartKind.ANSWER)
-        # Otherwise the text was edited, and the ids are of what it was before.
+        # Otherwise the text was edited, and the ids belong to the old text.
         if answer.text in {shown, generated}:
             text = layout.text + generated
             sampled = _Sampled(start, len(text), answer.token_ids)
@@ -133,7 +133,7 @@ def _with_answer(
 def _sampled_stretches(
     layout: Layout, messages: Sequence[Message], vocabulary: Vocabulary, look: Look
 ) -> list[_Sampled]:
-    """The stretches of text whose ids are known, in order; each covers the whole text of its message."""
+    """The ranges of text whose ids are known, in order; each covers the whole text of its message."""
     prompt = layout.text[layout.turns[-1].start :]
     ends = [turn.start for turn in layout.turns[1:]]
     spans = {span.index: span for span in reversed(layout.spans) if span.field is Field.TEXT}
@@ -157,7 +157,7 @@ def _sampled_stretch(
     vocabulary: Vocabulary,
 ) -> _Sampled | None:
     prompt, ids = generated
-    # The answer began where a generation prompt had ended; in turns that are written anew it is at its span.
+    # The answer began right after the generation prompt; in turns that the template rewrites, at its span.
     behind_prompt = turn.start + len(prompt)
     begins = [behind_prompt] if text.startswith(prompt, turn.start) and behind_prompt <= span.start else []
     whole = _decode(ids, vocabulary)
@@ -171,7 +171,7 @@ def _sampled_stretch(
             if not kept.startswith(piece, n_bytes):
                 break
             n_ids, n_bytes = n_ids + 1, n_bytes + len(piece)
-        # What was trimmed at the end, or cut off by a stop string, was in tokens of its own.
+        # Text that was trimmed at the end, or cut off by a stop string, had separate tokens.
         if n_ids and n_bytes == len(kept):
             return _Sampled(start, span.end, ids[:n_ids])
     return None
@@ -186,7 +186,7 @@ def _decode(ids: Sequence[int], vocabulary: Vocabulary) -> str:
 
 
 def _segments(layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings, look: Look) -> Iterator[Segment]:
-    """The whole text, cut only where ids are known and where a message reads as a control token."""
+    """The whole text, split only around known ids and where a message contains a control token's spelling."""
     literal, cuts = _control_in_messages(layout, sampled, control, look)
     literal_starts = {start for start, _ in literal}
     ids_from = {stretch.start: stretch for stretch in sampled}
@@ -204,8 +204,8 @@ def _segments(layout: Layout, sampled: Sequence[_Sampled], control: ControlSpell
 def _control_in_messages(
     layout: Layout, sampled: Sequence[_Sampled], control: ControlSpellings, look: Look
 ) -> tuple[set[tuple[int, int]], set[int]]:
-    """The stretches of messages that read as control tokens; and the borders of messages at which the template's
-    text and a message's together do.
+    """The ranges in messages that spell control tokens, and the message borders across which template text and
+    message text together spell one.
     """
     literal: set[tuple[int, int]] = set()
     cuts: set[int] = set()
@@ -224,7 +224,7 @@ def _control_in_messages(
 
 
 def _found(text: str, span: MessageSpan, control: ControlSpellings, look: Look) -> Iterator[tuple[int, int]]:
-    """What reads as a control token in and around a span, which is looked through in steps."""
+    """Control token spellings in and around a span, which is searched in steps."""
     end = span.end + control.longest
     for first in range(max(0, span.start - control.longest), end, _STEP):
         look()
@@ -233,10 +233,10 @@ def _found(text: str, span: MessageSpan, control: ControlSpellings, look: Look) 
 
 
 def _with_one_bos(vocabulary: Vocabulary, tokens: list[int]) -> tuple[list[int], int]:
-    """The tokens with BOS at most once in front, and by how many they grew."""
+    """The tokens with at most one leading BOS, and by how many tokens they grew."""
     if vocabulary.bos is None:
         return tokens, 0
     n_bos = next((n for n, token in enumerate(tokens) if token != vocabulary.bos), len(tokens))
-    # A template that writes it is a model that wants it.
+    # If the template writes BOS, the model expects it.
     wanted = [vocabulary.bos] if n_bos or vocabulary.add_bos else []
     return [*wanted, *tokens[n_bos:]], len(wanted) - n_bos

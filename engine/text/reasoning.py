@@ -1,4 +1,4 @@
-"""How models mark their reasoning: the tags around it."""
+"""The tags with which models mark reasoning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReasoningTags:
-    """What begins and what ends a reasoning block."""
+    """The opening and the closing tag of a reasoning block."""
 
     opener: str
     closer: str
@@ -34,7 +34,7 @@ CHANNEL_TAGS = (
 
 
 def opened_reasoning(prompt_end: str) -> ReasoningTags | None:
-    """The tags of the block that the end of a rendered prompt leaves open, so that its text comes next."""
+    """The tags of the reasoning block that the end of a rendered prompt leaves open; None if it leaves none open."""
     end = prompt_end.rstrip()
     return next((tags for tags in REASONING_TAGS if end.endswith(tags.opener)), None)
 

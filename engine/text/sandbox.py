@@ -1,4 +1,4 @@
-"""A Jinja2 sandbox for chat templates, in which no single step can take much memory."""
+"""A Jinja2 sandbox for chat templates that limits the memory of every single operation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_ITEMS = 200_000  # twice what Jinja2's own range gives
 _MAX_WIDTH = 1000  # columns that text may be padded to
 _MAX_DATE_FORMAT = 200
 
-# What chat templates have no use for and what makes much out of little.
+# Names that chat templates don't need and that can produce huge results.
 _REFUSED_FILTERS = (
     "batch", "center", "filesizeformat", "pprint", "random", "slice", "urlize", "wordwrap", "xmlattr",
 )  # fmt: skip
@@ -28,7 +28,7 @@ _NESTED_FORMAT = re.compile(r"\{[^{}]*:[^}]*\{")
 
 
 class TooMuch(jinja2.TemplateError):
-    """A template asked for more memory than a chat template needs."""
+    """A template tried to use more memory than a chat template needs."""
 
 
 class TemplateSandbox(sandbox.ImmutableSandboxedEnvironment):
@@ -56,7 +56,7 @@ class TemplateSandbox(sandbox.ImmutableSandboxedEnvironment):
         return cast("nodes.Template", _ConcatToCall().visit(tree))
 
     def call_binop(self, context: runtime.Context, operator: str, left: Any, right: Any) -> Any:
-        """Refuse results that would be huge before they are made."""
+        """Evaluate a binary operation; refuses huge results before computing them."""
         if operator == "%":
             if isinstance(left, str):
                 _check_text_call("format", left, right if isinstance(right, tuple) else (right,))
@@ -71,7 +71,7 @@ class TemplateSandbox(sandbox.ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(self, context: runtime.Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call from a template: methods of text that pad or repeat are measured first."""
+        """Call a function; checks the result size of string methods that pad or repeat first."""
         method = getattr(function, "__wrapped__", function)
         owner = getattr(method, "__self__", None)
         if isinstance(owner, str):
@@ -79,7 +79,7 @@ class TemplateSandbox(sandbox.ImmutableSandboxedEnvironment):
         return super().call(context, function, *args, **kwargs)
 
     def concatenate(self, *parts: Any) -> str:
-        """What `a ~ b` does."""
+        """Implements `a ~ b`."""
         for part in parts:
             _weighed(part)
         texts = [str(part) for part in parts]
@@ -88,7 +88,7 @@ class TemplateSandbox(sandbox.ImmutableSandboxedEnvironment):
 
 
 class _Generation(ext.Extension):
-    """Reads `{% generation %}…{% endgeneration %}`, the mark of answers for training, as its body."""
+    """Renders `{% generation %}…{% endgeneration %}`, a training mark around answers, as its body."""
 
     tags = {"generation"}  # noqa: RUF012 (the base class says set)
 
@@ -107,7 +107,7 @@ class _ConcatToCall(visitor.NodeTransformer):
 
 
 def _bounded(name: str, filter_: Callable[..., Any]) -> Callable[..., Any]:
-    # The mark by which Jinja2 passes a context first is copied by `wraps`.
+    # `wraps` also copies the attribute that makes Jinja2 pass the context as the first argument.
     n_passed = 1 if hasattr(filter_, "jinja_pass_arg") else 0
 
     @functools.wraps(filter_)
@@ -168,14 +168,14 @@ def _check_size(n_characters: int) -> None:
 
 
 def _weighed(value: Any) -> Any:
-    """The value itself, if writing it out would not be huge."""
+    """The value itself; raises TooMuch if it would be huge when written out."""
     if isinstance(value, (list, tuple, dict)):
         _check_size(_weigh(value))
     return value
 
 
 def _weigh(value: Any) -> int:
-    """About how many characters `value` has when written out; refuses one with very many items at once."""
+    """The approximate number of characters of `value` when written out; refuses one with too many items."""
     total, n_items, left = 0, 0, [value]
     while left:
         item = left.pop()

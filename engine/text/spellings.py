@@ -28,7 +28,7 @@ class ControlSpellings:
         return spelling in self._spellings
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Every `[start, end)` in that part of `text` that reads as a control token, overlapping ones too."""
+        """Every `[start, end)` in that part of `text` that spells a control token, overlapping ones too."""
         if self._firsts is None:
             return
         for match in self._firsts.finditer(text, start, end):
@@ -48,9 +48,9 @@ class ControlSpellings:
 
 
 def steering(user_defined: Iterable[str], template_source: str) -> Iterator[str]:
-    """Those user-defined spellings that are marks for the model: `<think>`, not line breaks or HTML.
+    """The user-defined spellings that control the model, such as `<think>`, but not line breaks or HTML.
 
-    They are the ones that its template writes, and the tags around reasoning.
+    These are the ones that its template writes, and the tags around reasoning.
     """
     for spelling in user_defined:
         is_written = _MARKUP.fullmatch(spelling) is not None and spelling in template_source

@@ -1,4 +1,4 @@
-"""Turns sampled tokens into the text that a person sees, as it arrives."""
+"""Streaming detokenization of sampled tokens to visible text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from enum import StrEnum
 from engine.text.reasoning import CHANNEL_TAGS, REASONING_TAGS
 from engine.text.vocabulary import Vocabulary
 
-_PIECE = 1024  # characters in which tags are looked for at once
+_PIECE = 1024  # characters that are searched for tags at once
 
 
 class PartKind(StrEnum):
-    """What a stretch of generated text is; markup is not shown."""
+    """The kind of a piece of generated text; markup is not shown."""
 
     ANSWER = "answer"
     REASONING = "reasoning"
@@ -25,31 +25,31 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of generated text; never empty."""
+    """A piece of generated text; never empty."""
 
     kind: PartKind
     text: str
 
 
 class PieceDecoder:
-    """Joins the bytes of tokens to valid text: a character is held back until all its bytes are there."""
+    """An incremental UTF-8 decoder: a character is held back until all its bytes have arrived."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def feed(self, piece: bytes) -> str:
-        """The text that is certain by now; bytes that can't begin or go on with a character become U+FFFD."""
+        """The text that is complete by now; invalid bytes become U+FFFD."""
         return self._decoder.decode(piece)
 
     def flush(self) -> str:
-        """What is left at the end: U+FFFD for a character that was cut off."""
+        """The rest at the end: U+FFFD for an incomplete character."""
         text = self._decoder.decode(b"", final=True)
         self._decoder.reset()
         return text
 
 
 class StopStrings:
-    """Ends a text before the first stop string in it, holding back what could become one."""
+    """Cuts a text before its first stop string, holding back text that may become one."""
 
     def __init__(self, stop_strings: Iterable[str]) -> None:
         self._stop_strings = tuple(stop for stop in stop_strings if stop)
@@ -63,7 +63,7 @@ class StopStrings:
         held = self._held + text
         hits = [(held.find(stop), -len(stop), stop) for stop in self._stop_strings if stop in held]
         if hits:
-            # With two at one place, the longer one is what was meant; the text is the same.
+            # Of two matches at one place, report the longer one; the text is the same.
             start, _, self.found = min(hits)
             self._held = ""
             return held[:start]
@@ -78,15 +78,15 @@ class StopStrings:
 
 
 class ReasoningSplitter:
-    """Tells reasoning from answer by the tags between them, wherever the text is cut.
+    """Separates reasoning from the answer by tags, however the text is split into pieces.
 
-    A block opens only where no answer has begun, so that an answer may speak of tags. Blank space behind a
-    tag belongs to it. Joined again, the parts are what was fed.
+    A block opens only before the answer has begun, so that an answer may mention tags. White space after a tag
+    belongs to it. The parts joined are the text that was fed.
     """
 
     def __init__(self, *, opened: bool = False) -> None:
         """`opened`: the prompt ended inside a block, so only its closing tag will come."""
-        # None while the next text can still be either: at the start and behind a tag.
+        # None while the next text may still be either: at the start and after a tag.
         self._kind: PartKind | None = PartKind.REASONING if opened else None
         self._closers = tuple({tags.closer for tags in REASONING_TAGS}) if opened else ()
         self._follows_tag = opened
@@ -100,7 +100,7 @@ class ReasoningSplitter:
     def feed(self, text: str) -> list[Part]:
         """The parts that are certain by now."""
         parts: list[Part] = []
-        # Every tag takes a look at all that is held, so a long text comes in pieces.
+        # Every tag search scans all held text, so a long text is fed in pieces.
         for start in range(0, len(text), _PIECE):
             self._held += text[start : start + _PIECE]
             while self._held and self._step(parts):
@@ -114,7 +114,7 @@ class ReasoningSplitter:
         return parts
 
     def _step(self, parts: list[Part]) -> bool:
-        """Take one stretch off what is held; False when only more text can tell what it is."""
+        """Take one piece off the held text; False if more text is needed to classify it."""
         n_blank = len(self._held) - len(self._held.lstrip())
         if self._follows_tag:
             self._take(parts, PartKind.MARKUP, n_blank)
@@ -176,7 +176,7 @@ class AnswerStream:
         return self._stop_strings.found
 
     def feed(self, token: int) -> list[Part]:
-        """The parts that became certain with `token`; none after a stop string."""
+        """The parts completed by `token`; none after a stop string."""
         text = self._decoder.feed(visible_piece(self._vocabulary, token))
         return self._splitter.feed(self._stop_strings.feed(text))
 

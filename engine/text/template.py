@@ -1,4 +1,4 @@
-"""A model's chat template: its own, or a built-in one where it has none that works."""
+"""A model's chat template, with a built-in one as fallback."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TRIALS = (
 
 @dataclass(frozen=True)
 class TemplateTerms:
-    """What a template and its layout need of a vocabulary: its borders of a text, its control tokens."""
+    """The vocabulary's terms that a template and its layout need: BOS, EOS, control tokens."""
 
     bos: str
     eos: str
@@ -40,17 +40,17 @@ class TemplateTerms:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, source: str) -> TemplateTerms:
-        """Those of the template with this source."""
+        """The terms of the template with this source."""
         control = (*vocabulary.control_spellings(), *steering(vocabulary.user_defined_spellings(), source))
         bos, eos = (_spelling(vocabulary, token) for token in (vocabulary.bos, vocabulary.eos))
         return cls(bos, eos, ControlSpellings(control))
 
 
 class Template(Protocol):
-    """Writes a chat as one text, in the form the model was trained on.
+    """Renders a chat as one text, in the format that the model was trained on.
 
-    `source` is Jinja2, `control` what must not come from a message. `stop_strings` end an answer where the form has no
-    token for it. `notices` tell what was done when the template was chosen.
+    `source` is Jinja2; `control` are the spellings that must not come from a message. `stop_strings` end an answer if
+    the format has no token for it. `notices` report how the template was chosen.
     """
 
     source: str
@@ -65,18 +65,18 @@ class Template(Protocol):
         ...
 
     def try_out(self) -> None:
-        """Raises EngineError if the template takes no chat at all."""
+        """Raises EngineError if the template renders no chat at all."""
         ...
 
 
 class TemplateCode:
-    """A template's code, run in this process: it ends when it ends.
+    """A template's code, run in this process without a time limit.
 
-    `own_systems`: what the layout found the template to write by itself, where a chat has no system prompt.
+    `own_systems`: default system prompts of the template, as found by the layout.
     """
 
     def __init__(self, source: str, terms: TemplateTerms) -> None:
-        """Raises EngineError(TEMPLATE_FAILED) when `source` is no Jinja2, or too long."""
+        """Compile; raises EngineError(TEMPLATE_FAILED) if `source` is not valid Jinja2, or too long."""
         self.source = source
         self.control = terms.control
         self.own_systems: dict[Shape, str] = {}
@@ -85,7 +85,7 @@ class TemplateCode:
             raise template_failure(f"the template has {len(source)} characters")
         try:
             self._compiled = TemplateSandbox().from_string(source)
-        # A template is someone else's code: whatever it raises, the answer is the same sentence.
+        # A template is third-party code: every exception gives the same error.
         except Exception as error:
             raise template_failure(f"{type(error).__name__}: {error}") from error
 
@@ -108,12 +108,12 @@ class TemplateCode:
     def lay_out(
         self, messages: Sequence[Message], look: Look = look_nowhere
     ) -> tuple[Layout, tuple[PromptNotice, ...]]:
-        """The chat as text, and what was bent for it; raises EngineError(TEMPLATE_FAILED)."""
+        """Render the chat, with notices of adaptations; raises EngineError(TEMPLATE_FAILED)."""
         look()
         return lay_out(self, messages, self.control)
 
     def try_out(self) -> None:
-        """Raises EngineError(TEMPLATE_FAILED) if the template takes no chat at all."""
+        """Raises EngineError(TEMPLATE_FAILED) if the template renders no chat at all."""
         failures: list[EngineError] = []
         for messages in _TRIALS:
             try:
@@ -126,7 +126,7 @@ class TemplateCode:
 
 
 class ChatTemplate(TemplateCode):
-    """A template that is trusted to end, for a vocabulary."""
+    """A trusted template for a vocabulary, run in this process."""
 
     def __init__(
         self,
@@ -146,9 +146,9 @@ def load_template(
     source: str | None,
     open_template: Callable[[str, Vocabulary], Template] = ChatTemplate,
 ) -> Template:
-    """The model's own template if `source` is one that can be used; else a built-in one for `vocabulary`, and a notice.
+    """The model's own template if `source` is usable; else a built-in one for `vocabulary`, with a notice.
 
-    `open_template` decides where code that nobody knows is run.
+    `open_template` decides where untrusted code runs.
     """
     if source is None or not source.strip():
         return _built_in(vocabulary, PromptNoticeCode.TEMPLATE_MISSING, say("This model has no chat template."))
@@ -182,7 +182,7 @@ def _spelling(vocabulary: Vocabulary, token: int | None) -> str:
 
 
 def template_failure(detail: str) -> EngineError:
-    """What is said when a template can't be run, or does not take a chat."""
+    """The error for a template that fails or does not accept a chat."""
     return EngineError(
         ErrorCode.TEMPLATE_FAILED,
         say("This model's chat template can't write this chat: start a new chat, or choose another model."),

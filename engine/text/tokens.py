@@ -1,4 +1,4 @@
-"""Turns a text into tokens piece by piece, knowing where in the text each token begins."""
+"""Tokenizes text segments with the text offset of each token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.text.spellings import ControlSpellings
 from engine.text.vocabulary import Vocabulary
 
 _ANCHORS = ("\ue0a2", "\uf8d0", "\x01")
-_LOOKAHEAD = 64  # bytes within which a token must be found again after one that reads otherwise than its text
+_LOOKAHEAD = 64  # bytes within which a token must be found again after one whose spelling differs from its text
 PIECE_CHARACTERS = 32_768
 """What is tokenized at once, in some hundredths of a second."""
 _LINE_END = re.compile(r"(?<=\S)\n(?=\S)")
@@ -24,9 +24,9 @@ _SAMPLE = 2048
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of text with one way to make it tokens.
+    """A piece of text with one way to tokenize it.
 
-    `ids` are its tokens, known already. Else control spellings become control tokens, unless it `is_literal`.
+    `ids` are its tokens, if known already. Else control spellings become control tokens, unless it `is_literal`.
     """
 
     text: str
@@ -36,14 +36,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class Tokenized:
-    """Tokens, and for each the byte of the whole text (UTF-8) at which it begins; never falling."""
+    """Tokens with their start offsets in bytes of the whole text (UTF-8), in non-decreasing order."""
 
     tokens: list[int]
     starts: list[int]
 
 
 class SegmentTokenizer:
-    """Makes tokens of segments, so that together they read as the text of one whole."""
+    """Tokenizes segments so that the result reads as one continuous text."""
 
     def __init__(self, vocabulary: Vocabulary, control: ControlSpellings) -> None:
         self._vocabulary = vocabulary
@@ -77,9 +77,9 @@ class SegmentTokenizer:
         return self._spelled[token]
 
     def _pieces(self, segment: Segment) -> Iterator[Segment]:
-        """A long text in parts that read as the whole does, wherever its lines allow that.
+        """Split a long text into parts that tokenize like the whole, where its line ends allow that.
 
-        What is added behind a text leaves its parts as they are, but for a line's end that no token spans.
+        Text appended later does not change the earlier parts, except for a line end that no token spans.
         """
         text, start = segment.text, 0
         while segment.ids is None and len(text) - start > PIECE_CHARACTERS:
@@ -100,7 +100,7 @@ class SegmentTokenizer:
         tokens = self._call(text, parse_special=not is_literal, follows_text=follows_text)
         if not is_literal or len(text) < 2 or not any(map(self._is_control, tokens)):
             return tokens
-        # User-defined tokens are found in any text, and merges may end in a control token: break it up.
+        # Tokenizers find user-defined tokens in any text, and merges may yield a control token: split the text.
         middle = len(text) // 2
         first = self._tokens_of(text[:middle], is_literal=True, follows_text=follows_text)
         return first + self._tokens_of(text[middle:], is_literal=True, follows_text=True)
@@ -118,9 +118,9 @@ class SegmentTokenizer:
         return self._vocabulary.spelling(token) in self._control
 
     def _choose_anchor(self) -> tuple[str, list[int]] | None:
-        """A text that merges with nothing, for tokenizers that put a space in front of what they are given.
+        """A prefix that merges with no text, for tokenizers that prepend a space to their input.
 
-        Behind it, the middle of a text gets no such space. None for tokenizers that do not do so.
+        After it, the middle of a text gets no such space. None for tokenizers that do not prepend one.
         """
         tokens = self._vocabulary.tokenize("a", parse_special=False)
         if not tokens or not b"".join(map(self.spelled, tokens)).startswith(b" "):
@@ -133,7 +133,7 @@ class SegmentTokenizer:
         return None
 
     def _starts(self, raw: bytes, tokens: list[int]) -> list[int]:
-        """Where each of `tokens` begins in `raw`, also where the tokenizer added or dropped spaces."""
+        """The offset of each of `tokens` in `raw`, also if the tokenizer added or dropped spaces."""
         starts: list[int] = []
         position = 0
         for token in tokens:
@@ -152,7 +152,7 @@ class SegmentTokenizer:
 
 
 def estimated_tokens(vocabulary: Vocabulary, text: str) -> int:
-    """What samples from all over the text say; a short text is counted."""
+    """The token count, estimated from samples across the text; exact for a short text."""
     distance = max(_SAMPLE, len(text) // _N_SAMPLES)
     samples = [text[start : start + _SAMPLE] for start in range(0, len(text), distance)][:_N_SAMPLES]
     n_tokens = sum(len(vocabulary.tokenize(sample, parse_special=False)) for sample in samples)

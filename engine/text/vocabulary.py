@@ -1,4 +1,4 @@
-"""What this room asks of a model's vocabulary."""
+"""The vocabulary interface of this package."""
 
 from __future__ import annotations
 

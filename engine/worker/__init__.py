@@ -1,1 +1,1 @@
-"""The engine's own process: it answers commands with one loaded model."""
+"""The engine process, which executes commands with one loaded model."""

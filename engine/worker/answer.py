@@ -1,4 +1,4 @@
-"""One answer: from a chat to streamed text, with what it cost."""
+"""The generation of one answer: prefill, decode, streamed text, statistics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TEXT_KINDS = {PartKind.ANSWER: TextKind.ANSWER, PartKind.REASONING: TextKind.RE
 
 
 class Answer:
-    """Answers one Generate; its events end in Finished, or in the EngineError that is raised."""
+    """Executes one Generate; its events end with Finished, or EngineError is raised."""
 
     def __init__(
         self,
@@ -54,14 +54,14 @@ class Answer:
         self._first_token_at: float | None = None
 
     def give(self) -> None:
-        """Feed the chat and generate; raises EngineError."""
+        """Prefill the chat and generate; raises EngineError."""
         started = time.perf_counter()
         request_id = self._request.request_id
         reading = self._reading
         try:
             prompt = reading.read()
         except Interrupted:
-            # Stopped while it waited or became tokens: the cache stays as it is.
+            # Cancelled while queued or during tokenization: the cache is unchanged.
             nothing = GenerationStats.nothing(self._seed)
             self._emit(Finished(request_id, FinishReason.CANCELLED, nothing, "", "", ()))
             return
@@ -134,7 +134,7 @@ class Answer:
                 self._emit(TextGenerated(self._request.request_id, kind, part.text))
 
     def _current_rate(self) -> float | None:
-        """Tokens a second over the last moments; None before there are enough."""
+        """The current decode speed in tokens per second; None before there are enough tokens."""
         n_tokens, now = len(self._ids), time.perf_counter()
         since = self._rate_since
         if n_tokens == 0:

@@ -1,4 +1,4 @@
-"""What a session needs of the library that computes: a protocol that llama.cpp and the tests' fake both implement."""
+"""The inference library interface of a session: a protocol that llama.cpp and the tests' fake implement."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Sampler(Protocol):
 
 
 class Context(CacheMemory, Protocol):
-    """The cells of a model, and what computes on them.
+    """A model's context with its cells.
 
-    ``flash_attn`` is as it ended, whatever was asked.
+    ``flash_attn`` is the effective value, whatever was requested.
     """
 
     n_ubatch: int
@@ -41,14 +41,14 @@ class Context(CacheMemory, Protocol):
         ...
 
     def synchronize(self) -> None:
-        """Wait until what was decoded is computed."""
+        """Wait until the last decode has finished on the device."""
         ...
 
     def close(self) -> None: ...
 
 
 class Model(Protocol):
-    """A model with its weights. ``library_version``: what computes it; states of another version are not used."""
+    """A model with its weights. ``library_version`` is part of the snapshots' fingerprint."""
 
     n_ctx_train: int
     library_version: str
@@ -61,11 +61,11 @@ class Model(Protocol):
 
     @property
     def n_layer_gpu(self) -> int:
-        """Layers that lie on a GPU, without the output layer."""
+        """The number of layers on GPUs, without the output layer."""
         ...
 
     def open_context(self, settings: LoadSettings) -> Context:
-        """Raises EngineError(CONTEXT_FAILED)."""
+        """Create a context; raises EngineError(CONTEXT_FAILED)."""
         ...
 
     def close(self) -> None: ...
@@ -75,19 +75,19 @@ class Meter(Protocol):
     """Measures loads."""
 
     def fit_gpu_layers(self, path: Path, settings: LoadSettings) -> int:
-        """The most layers, the output layer among them, that fit the GPUs."""
+        """The most layers, the output layer included, that fit the GPUs."""
         ...
 
     def loaded_memory(self, model: Any, context: Any, settings: LoadSettings) -> tuple[DeviceMemory, ...]:
-        """What a model and its context hold, per device."""
+        """The memory of a model and its context, per device."""
         ...
 
     def close(self) -> None: ...
 
 
 class Backend(Protocol):
-    """The library, opened. ``unusable`` are back ends without their driver, ``damaged`` files cut short, and
-    ``unreachable`` says why workers of the options are left out."""
+    """The opened library. ``unusable``: back ends without their driver, ``damaged``: truncated files,
+    ``unreachable``: sentences that say why RPC workers of the options are left out."""
 
     ready: EngineReady
     unusable: tuple[str, ...]
@@ -95,13 +95,13 @@ class Backend(Protocol):
     unreachable: tuple[Sentence, ...]
 
     def open_model(self, path: Path, settings: LoadSettings, on_progress: Callable[[float], bool]) -> Model:
-        """``on_progress`` gets the fraction loaded and answers whether to go on. Raises EngineError."""
+        """Load a model; ``on_progress`` gets the fraction loaded, returns whether to continue. Raises EngineError."""
         ...
 
     def open_meter(self) -> Meter: ...
 
     def log_tail(self) -> str:
-        """The last lines that the library wrote."""
+        """The last lines of the library's log."""
         ...
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""The engine process's entry: quiets native code, then answers commands from the pipe one after the other."""
+"""The entry point of the engine process, which executes commands from the pipe one at a time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from engine.disk.parent import end_with_parent
 from engine.native.importing import loading_library, prepare_process
 
 IDLE_S = 1.0
-"""Nothing was asked for so long: there is time for what nobody waits for."""
+"""Background work starts after this idle time."""
 MEMORY_LOOK_S = 5.0
-"""How often an idle engine that keeps chats in RAM looks whether other programs need it."""
+"""How often an idle engine with snapshots in RAM checks whether the machine is short of it."""
 
 
 class Inbox:
-    """Commands from the pipe, in order; Stop and Shutdown are seen while another command is being carried out."""
+    """The command queue of the pipe; Cancel and Shutdown are noticed while another command is running."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -35,8 +35,8 @@ class Inbox:
         self.is_closing = False
 
     def next(self) -> Command | None:
-        """The next command, waiting for it; None once the process should end."""
-        # What still waits when the process should end is carried out too: it finds itself cancelled, and is answered.
+        """Wait for the next command; None when the process should end."""
+        # Commands still queued at the end run too: they find themselves cancelled, and so are answered.
         while not self._waiting:
             if self.is_closing:
                 return None
@@ -44,28 +44,28 @@ class Inbox:
         return self._waiting.popleft()
 
     def is_quiet(self, seconds: float) -> bool:
-        """Whether nothing is asked for so long; a command ends the wait."""
+        """Wait up to ``seconds`` for a command; True if none came."""
         with contextlib.suppress(EOFError, OSError):
             return not (self._waiting or self.is_closing or self._pipe.poll(seconds))
         return False
 
     def is_cancelled(self, request_id: int) -> bool:
-        """Whether a request should stop now; looks into the pipe."""
+        """Whether a request was cancelled; polls the pipe."""
         self._take(wait=False)
         return self.is_closing or request_id in self._cancelled
 
     def has_more(self) -> bool:
-        """Whether another command waits, or the end; looks into the pipe."""
+        """Whether another command or Shutdown is queued; polls the pipe."""
         self._take(wait=False)
         return self.is_closing or bool(self._waiting)
 
     def forget(self, command: Command) -> None:
-        """A request was answered: a late Stop for it means nothing."""
+        """Forget the cancellation of an answered request."""
         self._cancelled.discard(getattr(command, "request_id", None))
 
     def _take(self, *, wait: bool) -> None:
         try:
-            # What comes after Shutdown is for nobody.
+            # Commands after Shutdown are ignored.
             while not self.is_closing and self._pipe.poll(None if wait and not self._waiting else 0):
                 command = self._pipe.recv()
                 if isinstance(command, Shutdown):
@@ -75,23 +75,23 @@ class Inbox:
                 else:
                     self._waiting.append(command)
         except (EOFError, OSError):
-            # The client is gone, and with it every reason to go on.
+            # The client is gone, so the process ends.
             self.is_closing = True
 
 
 def run(pipe: Connection, options: EngineOptions) -> None:
-    """Answer commands until Shutdown, or until the client is gone."""
+    """Execute commands until Shutdown, or until the client is gone."""
     prepare_process(options)
     _prepare_for_the_worst()
     inbox = Inbox(pipe)
 
     def emit(event: Event) -> None:
-        # A client that went away is noticed by the inbox.
+        # A closed pipe is handled by the inbox.
         with contextlib.suppress(OSError):
             pipe.send(event)
 
     try:
-        # Not before prepare_process: this is what imports llama.cpp.
+        # Only after prepare_process, since this imports llama.cpp.
         with loading_library():
             from engine.worker.library import LlamaCpp
             from engine.worker.session import Session
@@ -110,7 +110,7 @@ def run(pipe: Connection, options: EngineOptions) -> None:
 
 
 class IdleWorker(Protocol):
-    """What a session can do while nothing is asked."""
+    """The background work of a session."""
 
     @property
     def holds_chats_in_ram(self) -> bool: ...
@@ -119,7 +119,7 @@ class IdleWorker(Protocol):
 
 
 def use_quiet_time(inbox: Inbox, session: IdleWorker, first_s: float = IDLE_S, later_s: float = MEMORY_LOOK_S) -> None:
-    """Once nothing is asked for ``first_s``, and then every ``later_s`` while there is something to give back."""
+    """Run background work after ``first_s`` without a command, then every ``later_s`` while RAM can be freed."""
     is_quiet = inbox.is_quiet(first_s)
     while is_quiet:
         session.work_idle(lambda: not inbox.is_quiet(0))
@@ -127,16 +127,16 @@ def use_quiet_time(inbox: Inbox, session: IdleWorker, first_s: float = IDLE_S, l
 
 
 def _prepare_for_the_worst() -> None:
-    """A crash leaves a stack in the log; Ctrl+C in a terminal is for the client alone; no client, no engine."""
+    """Log the stack on a crash, leave Ctrl+C to the client, and end with the client's process."""
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A daemon may have no process of its own, as templates need one. That one ends with its engine.
+    # A daemon process may not have children, but templates need one, which ends with the engine process.
     multiprocessing.current_process().daemon = False
     end_with_parent()
 
 
 def answer(carry_out: Callable[[Command], None], command: Command, emit: Callable[[Event], None]) -> None:
-    """Carry out one command; whatever goes wrong in it is its one answer, and the process goes on."""
+    """Execute one command; an error becomes its answer, and the process goes on."""
     request_id = getattr(command, "request_id", None)
     try:
         carry_out(command)

@@ -1,4 +1,4 @@
-"""llama.cpp as a process opens it: its back ends, the workers it was told of, and what it then runs on."""
+"""Opens llama.cpp in a process, with back ends and RPC workers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from engine.native.meter import MemoryMeter
 class LlamaCpp:
     """llama.cpp in this process. Implements ``engine.worker.backend.Backend``.
 
-    Loads the back ends and reaches the RPC workers of the options; raises EngineError(BACKEND_MISSING). ``write_to`` is
-    the file descriptor that its log goes to.
+    Loads the back ends and connects to the RPC workers of the options; raises EngineError(BACKEND_MISSING).
+    ``write_to``: the file descriptor for its log.
     """
 
     def __init__(self, options: EngineOptions, *, write_to: int | None = 2) -> None:

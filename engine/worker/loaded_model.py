@@ -1,4 +1,4 @@
-"""A loaded model with everything that works on it."""
+"""A loaded model with its context, cache and template."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LoadedModel:
         self.model = model
         self.context = context
         self.template = template
-        # The template's own are told with the load.
+        # The template's own notices are reported with the load.
         self._told = set(template.notices)
         self.read_tps: float | None = None
         self.manager = CacheManager(context, feed_size=self._feed_size())
@@ -69,7 +69,7 @@ class LoadedModel:
         self.active = ActiveChat(self.manager, context.traits, tiers, self.used_kv_bytes)
 
     def _feed_size(self) -> int:
-        """Tokens of a prompt evaluated in one call: a micro-batch, or what a GPU does in a fifth of a second."""
+        """Prompt tokens per decode call: a micro-batch, or as many as a GPU evaluates in GPU_CHUNK_S."""
         context = self.context
         if not self.model.n_layer_gpu:
             return context.n_ubatch
@@ -83,11 +83,11 @@ class LoadedModel:
         return chunk
 
     def _binding(self) -> str:
-        """What snapshots of this context depend on."""
+        """The fingerprint of this context's snapshots."""
         try:
             model = model_digest(self.info.files)
         except OSError:
-            # Bound to nothing that could come again.
+            # A random fingerprint, which never matches again.
             model = secrets.token_hex(16)
         return binding(
             model,
@@ -106,7 +106,7 @@ class LoadedModel:
         return build_prompt(self.model.vocabulary, self.template, messages, continue_last=continue_last, look=look)
 
     def _require_hope(self, messages: tuple[Message, ...]) -> None:
-        """Refuse what is so long that it need not be counted to know that it can't be answered."""
+        """Raise EngineError(PROMPT_TOO_LONG) for a chat that is obviously too long, without tokenizing it."""
         newest = messages[-1].text if messages else ""
         n_room = self.context.traits.n_cells
         if len(newest) > LONG_CHARACTERS:
@@ -134,13 +134,13 @@ class LoadedModel:
             )
 
     def untold(self, prompt: Prompt) -> tuple[PromptNotice, ...]:
-        """What was done otherwise with this prompt and not with one before it."""
+        """The prompt's notices that have not been reported before."""
         untold = tuple(notice for notice in prompt.notices if notice not in self._told)
         self._told.update(untold)
         return untold
 
     def used_kv_bytes(self, n_used: int) -> int:
-        """Bytes of K and V behind ``n_used`` cells; window layers have no more cells than their window."""
+        """Bytes of K and V in ``n_used`` cells; window layers have no more cells than their window."""
         settings = self.settings
         return sum(
             layer_bytes_per_token(layer, settings.type_k, settings.type_v)
@@ -149,7 +149,7 @@ class LoadedModel:
         )
 
     def usage(self, chat_id: str, n_reused: int, tokens_per_second: float | None = None) -> CacheUsage:
-        """The cache as it is, for the chat that works with it."""
+        """The current cache usage, for the chat in the context."""
         sequence, limits, counts = self.manager.sequence, self.manager.limits, self.manager.counts
         n_used, n_cells = sequence.n_cached, self.context.traits.n_cells
         return CacheUsage(

@@ -1,4 +1,4 @@
-"""The planner process's entry: measures one load after the other, and ends when it is asked nothing more."""
+"""The entry point of the planner process, which ends when it is idle."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(pipe: Connection, options: EngineOptions, idle_s: float) -> None:
         nonlocal meter
         assert isinstance(question, PlanQuestion)
         if meter is None:
-            # Not before prepare_process: this is what imports llama.cpp. Its failure is this question's answer.
+            # Only after prepare_process, since this imports llama.cpp. A failure is the answer to this question.
             with loading_library():
                 from engine.worker.library import LlamaCpp
 

@@ -1,4 +1,4 @@
-"""A chat is brought into the context: what is kept of it is restored, and on demand the rest is evaluated."""
+"""The prefill of a chat: restores its snapshot, then evaluates the rest."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ USAGE_PERIOD_S = 0.05
 MEASURABLE_TOKENS = 32
 """The speed of reading fewer tokens than this says nothing about a longer prompt."""
 RECOMPUTE_NOTICE_TOKENS = 64
-"""Evaluating fewer tokens again than this is not worth a word."""
+"""A recompute of fewer tokens than this is not reported."""
 
 
 class Reading:
-    """Evaluates of a chat what the cache does not hold, and says how far it is and what that cost."""
+    """Prefills the part of a chat that the cache does not hold, with progress events and statistics."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class Reading:
         self._fed_s = 0.0
 
     def read(self) -> Prompt:
-        """Evaluate the chat's prompt; a Stop ends it early, with a true account.
+        """Prefill the chat's prompt; a Cancel ends it early, with correct statistics.
 
-        Raises EngineError, and Interrupted where it was stopped before it was tokens: the cache stays as it is.
+        Raises EngineError, and Interrupted if it was cancelled during tokenization: the cache is unchanged then.
         """
         request, manager = self._request, self._manager
         prompt = render(self._loaded, request, self._is_cancelled)
@@ -78,7 +78,7 @@ class Reading:
             self.tell_usage()
         self._loaded.context.synchronize()
         self._fed_s = time.perf_counter() - started
-        # Who stopped it while the prompt was read had no more read than that.
+        # If the prefill was cancelled, only these tokens were evaluated.
         self._n_fed = feed.n_fed if manager.is_fed else n_done
         if self._n_fed >= MEASURABLE_TOKENS:
             self._loaded.read_tps = rate_of(self._n_fed, self._fed_s)
@@ -90,14 +90,14 @@ class Reading:
         self._emit(PrefillProgress(self._request.request_id, n_in_cache, feed.n_prompt, feed.n_reused))
 
     def tell_usage(self, rate: Callable[[], float | None] = lambda: None, *, now: bool = False) -> None:
-        """Say what is in the cache, unless that was said a moment ago; ``rate``: tokens written per second."""
+        """Emit CacheChanged, rate-limited unless ``now``; ``rate``: the decode speed in tokens per second."""
         clock = time.monotonic()
         if now or clock >= self._next_usage:
             self._next_usage = clock + USAGE_PERIOD_S
             self._emit(CacheChanged(self._loaded.usage(self._request.chat_id, self._feed.n_reused, rate())))
 
     def stats(self, seed: int = 0) -> GenerationStats:
-        """What it cost, up to now."""
+        """The statistics up to now."""
         feed, counts, read_tps = self._feed, self._manager.counts, self._loaded.read_tps
         return GenerationStats(
             n_prompt=feed.n_prompt,
@@ -119,7 +119,7 @@ class Reading:
 def restore(
     loaded: LoadedModel, command: RestoreChat, emit: Callable[[Event], None], is_cancelled: Callable[[], bool]
 ) -> None:
-    """Have a chat in the context: what is kept of it, and all of it if it is to be evaluated. Raises EngineError."""
+    """Execute RestoreChat: restore the chat's snapshot, and prefill the rest on demand. Raises EngineError."""
     stats = None
     with contextlib.suppress(Interrupted):
         if command.evaluate:
@@ -130,20 +130,20 @@ def restore(
         else:
             prompt = render(loaded, command, is_cancelled)
             if loaded.active.open(command.chat_id, prompt, checked(command.policy), is_cancelled):
-                # No prompt has reused any of it yet.
+                # No prompt has reused any tokens yet.
                 emit(CacheChanged(loaded.usage(command.chat_id, n_reused=0)))
     emit(ChatRestored(command.request_id, stats))
 
 
 def render(loaded: LoadedModel, request: Generate | RestoreChat, is_cancelled: Callable[[], bool]) -> Prompt:
-    """The tokens of a chat; raises Interrupted."""
+    """The prompt of a chat; raises Interrupted if it was cancelled."""
     look = looking(is_cancelled)
     look()
     return loaded.prompt(request.messages, continue_last=request.continue_last, look=look)
 
 
 def rate_of(n_tokens: int, seconds: float) -> float:
-    """Tokens per second; 0 where there is nothing to measure."""
+    """Tokens per second; 0 if there is nothing to measure."""
     return n_tokens / seconds if n_tokens and seconds > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What the engine process works with: the back ends, at most one loaded model, and the chat in its cache."""
+"""The state of the engine process: the library, at most one loaded model, the snapshot tiers."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ BUILT_FOR_NO_GPU = {
     ),
 }
 COUNT_S = 2.0
-"""A count that takes longer is given up, and estimated: it is shown while someone types."""
+"""The timeout of a token count, after which it is estimated: it is shown while the person types."""
 COUNT_YIELD_S = 0.25
-"""The same where something else is asked for, such as a count of what has been typed since."""
+"""The same while another command is queued, such as a newer count."""
 CLOSE_WRITE_S = 2.0
 """How long the process may go on to write what is in RAM alone before it ends; the client kills it a second later."""
 LOAD_WRITE_S = 0.5
@@ -84,10 +84,10 @@ LOAD_WRITE_S = 0.5
 
 
 class Session:
-    """Carries out commands; every answer goes through ``emit``.
+    """Executes commands; every answer goes through ``emit``.
 
-    ``is_cancelled(request_id)`` is asked while a command runs, and ``is_wanted()``, whether another one waits, while
-    nobody would miss an exact answer. Raises EngineError where a request can't be done.
+    ``is_cancelled(request_id)`` is polled while a command runs; ``is_wanted()``, whether another command is queued,
+    while an estimate would do as the answer. Raises EngineError if a request fails.
     """
 
     def __init__(
@@ -115,19 +115,19 @@ class Session:
         for unreachable in backend.unreachable:
             emit(Notice(NoticeCode.BACKEND_UNUSABLE, unreachable))
         if not has_gpu(backend.ready.devices) and not options.without_gpu:
-            # A GPU back end whose driver is not there is the normal case on most machines.
+            # A GPU back end without its driver is normal on most machines, so it is not reported.
             made_for = (*backend.ready.backends, *backend.unusable)
             emit(Notice(NoticeCode.CPU_ONLY, cpu_only_message(made_for), backend.log_tail()))
 
     def carry_out(self, command: Command) -> None:
-        """Do what a command says."""
+        """Execute a command."""
         match command:
             case LoadModel():
                 self._load(command)
             case Generate():
                 loaded = self._require_model()
                 is_cancelled = partial(self._is_cancelled, command.request_id)
-                # Long before the answer ends, another chat is the active one.
+                # The active chat changes long before the answer ends, so the tiers are reported from within.
                 Answer(loaded, command, self._emit, is_cancelled, self.tell_tiers).give()
             case RestoreChat():
                 restore(self._require_model(), command, self._emit, partial(self._is_cancelled, command.request_id))
@@ -151,9 +151,9 @@ class Session:
                 raise EngineError(ErrorCode.INTERNAL, say("The engine got a command it does not know."), repr(command))
 
     def work_idle(self, is_wanted: Callable[[], bool]) -> None:
-        """Use the time while nothing is asked: bring to disk what would be lost, and give RAM back that others need.
+        """Background work while idle: write snapshots to disk, and free RAM if the machine is short of it.
 
-        Ends soon after ``is_wanted``.
+        Ends soon after ``is_wanted()`` becomes True.
         """
         if not is_wanted():
             warm = self._loaded.active if self._loaded is not None else self._tiers
@@ -165,29 +165,29 @@ class Session:
 
     @property
     def holds_chats_in_ram(self) -> bool:
-        """Whether there is something to give back, so that idle time should be used again and again."""
+        """Whether snapshots are in RAM, so that background work should be repeated."""
         return self._tiers.is_in_ram
 
     def tell_tiers(self) -> None:
-        """Say where chats are kept, if that has changed."""
+        """Emit ChatTiersChanged if the tiers have changed."""
         tiers = self._loaded.active.chat_tiers() if self._loaded is not None else ()
         if tiers != self._told_tiers:
             self._told_tiers = tiers
             self._emit(ChatTiersChanged(tiers))
 
     def close(self) -> None:
-        """Free everything; what is in RAM alone is written to disk, as far as there is time for it."""
+        """Free everything; snapshots that are only in RAM are written to disk, as far as time allows."""
         deadline = time.monotonic() + CLOSE_WRITE_S
         if self._loaded is not None:
             self._loaded.active.save()
-        # The memory of the model first: someone may be waiting for it.
+        # Free the model's memory first: another process may be waiting for it.
         self._unload()
         self._templates.end()
         self._write_until(deadline)
         self._backend.close()
 
     def _write_until(self, deadline: float, is_unwanted: Callable[[], bool] = lambda: False) -> None:
-        """Bring to disk what is in RAM alone, the latest first, while there is time."""
+        """Write snapshots that are only in RAM to disk until the deadline, newest first."""
         for _pause in self._tiers.write_behind():
             if time.monotonic() > deadline or is_unwanted():
                 break
@@ -208,9 +208,9 @@ class Session:
     def _load(self, command: LoadModel) -> None:
         if self._loaded is not None:
             self._loaded.active.save()
-            # A load that ends the process takes nothing of it along.
+            # Save to disk first, in case the load crashes the process.
             self._write_until(time.monotonic() + LOAD_WRITE_S, lambda: self._is_cancelled(command.request_id))
-        # Whatever becomes of the new model: the old one's memory is free before anything else takes any.
+        # Free the old model's memory before the new load allocates any, whether that succeeds or not.
         self._unload()
         if self._is_cancelled(command.request_id):
             self._emit(LoadCancelled(command.request_id))
@@ -220,7 +220,7 @@ class Session:
         info = read_model_info(Path(command.path))
         require_chat_model(info)
         if info.chat_template:
-            # It gets ready while the weights are read. Where there can be none, another form stands in later.
+            # The process starts while the weights are read. If it can't, a built-in template is the fallback later.
             with contextlib.suppress(OSError):
                 self._templates.start()
         settings, notices = check.check_load(info, command.settings)
@@ -237,7 +237,7 @@ class Session:
             self._emit(LoadCancelled(command.request_id))
             return
         except BaseException:
-            # What the client is not told of must not stay.
+            # A model that was not reported to the client must not stay loaded.
             self._unload()
             raise
         finally:
@@ -250,7 +250,7 @@ class Session:
         self._emit(ModelLoaded(command.request_id, replace(loaded_facts, load_ms=load_ms)))
 
     def _with_gpu_layers(self, info: ModelInfo, settings: LoadSettings, meter: Meter) -> LoadSettings:
-        """Decide how many layers go to the GPU where that is left to Kvasir: as many as fit."""
+        """Resolve an automatic number of GPU layers to as many as fit."""
         if not has_gpu(self._backend.ready.devices):
             return replace(settings, n_gpu_layers=0)
         if settings.n_gpu_layers is GpuLayers.AUTO:
@@ -328,7 +328,7 @@ class Session:
         try:
             prompt = loaded.prompt(messages, look=self._look_at_count(command.request_id))
         except (Interrupted, EngineError):
-            # Whatever keeps it from being counted is said when it is sent.
+            # The error will be reported when the message is sent; an estimate will do here.
             vocabulary = loaded.model.vocabulary
             n_draft = estimated_tokens(vocabulary, command.draft)
             n_before = estimated_tokens(vocabulary, "\n".join(message.text for message in command.messages))
@@ -349,16 +349,16 @@ class Session:
 
 
 class LoadWasCancelled(Exception):
-    """The person stopped a load."""
+    """The load was cancelled."""
 
 
 def has_gpu(devices: Sequence[Device]) -> bool:
-    """Whether layers can lie anywhere but in this machine's RAM."""
+    """Whether any device can take layers besides this machine's RAM."""
     return any(device.is_gpu for device in devices)
 
 
 def cpu_only_message(backends: Sequence[str]) -> Sentence:
-    """Why everything is computed on the CPU, and how to change it."""
+    """Why everything runs on the CPU, and how to change that."""
     made_for = [name for name in backends if name not in BACKENDS_WITHOUT_GPU]
     if made_for:
         return say(
@@ -370,7 +370,7 @@ def cpu_only_message(backends: Sequence[str]) -> Sentence:
 
 
 def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
-    """What was loaded, and what it really got."""
+    """The facts of a loaded model, with effective values."""
     info, context, settings = loaded.info, loaded.context, loaded.settings
     kv = kv_bytes(info, loaded.shape)
     policies = window.allowed_policies(context.traits.kind)

@@ -11,7 +11,7 @@ from engine.models.hub.patience import ANSWER_TIMEOUT_S
 
 MAX_ANSWER_BYTES = 32 << 20
 MAX_COMPRESSED_BYTES = 1 << 20
-"""It was not asked for, and may become a thousand times as much."""
+"""Compression is not requested, and the content may be a thousand times as large."""
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 

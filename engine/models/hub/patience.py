@@ -14,9 +14,9 @@ import httpcore2
 import httpx2
 
 ANSWER_TIMEOUT_S = 60.0
-"""By then an answer that is read whole is whole, and one of a file's bytes has begun."""
+"""The deadline for a complete response, or for the start of a file's bytes."""
 LOOK_S = 0.25
-"""How often it is looked whether to go on while nothing comes."""
+"""How often cancellation is checked while no bytes arrive."""
 PACE_S, PACE_BYTES = 30.0, 30 << 10
 """A file's bytes that come more slowly than so many in so long a wait count as a broken connection."""
 
@@ -69,7 +69,7 @@ class Patience:
 
 
 _now: ContextVar[Patience | None] = ContextVar("patience", default=None)
-"""Of the requests that the running thread makes."""
+"""The timeouts of the current thread's requests."""
 
 
 def watch_over(client: httpx2.Client) -> httpx2.Client:

@@ -23,7 +23,7 @@ FIRST_BYTES = 1 << 20
 STEP_BYTES_MAX = 8 << 20
 MAX_HEADER_BYTES = 64 << 20
 HEADER_TIMEOUT_S = 180.0
-"""A header that takes longer is not worth the wait: whoever fetched its weights would wait for days."""
+"""The timeout of a header: on a slower connection the weights would take days."""
 _SPARSE_WINDOWS = 0x000900C4
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.models.hub.client import Hub
 
 N_CTX = 4096
-"""A conversation of some length: what a model needs is told with it."""
+"""The context length, in tokens, for which memory needs are estimated."""
 COMPUTE_SHARE = 10
 """A tenth more for compute and output buffers, as a guess: the exact plan is made from the file itself."""
 SPARE_SHARE = 16

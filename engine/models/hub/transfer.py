@@ -28,11 +28,11 @@ PART = ".part"
 SPARE_BYTES = 256 << 20
 """What a download leaves free on the disk."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0)
-"""Waits between attempts that brought next to nothing; one that brought something begins again at the first."""
+"""Delays between retries; after an attempt that made progress they start again at the first."""
 LEAST_BYTES = 30 << 10
-"""An attempt that brought fewer brought next to nothing."""
+"""An attempt with fewer bytes made no progress."""
 LONGEST_PAUSE_S = 60
-"""A hub that asks for a longer one has its sentence shown: the person decides when to go on."""
+"""The longest automatic delay; if the hub demands a longer one, the error is shown instead."""
 _TRANSIENT = frozenset({ErrorCode.HUB_UNREACHABLE, ErrorCode.HUB_BUSY})
 
 
