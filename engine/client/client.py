@@ -44,8 +44,7 @@ from engine.api.messages import (
 from engine.api.options import EngineOptions
 from engine.api.sentences import Sentence
 from engine.client import deadlines
-from engine.client.log_tail import read_log_tail
-from engine.client.process import EngineProcess, Run
+from engine.client.process import EngineProcess, Run, read_log_tail
 from engine.client.recovery import GAVE_UP, NOT_READY, NOT_STARTED, UNLOADED, Recovery, describe_exit
 
 __all__ = ["EngineClient", "EngineOptions", "Recovery", "read_log_tail"]

@@ -17,10 +17,9 @@ from engine.api.messages import EngineReady, Event, Failed, PlanAnswer, PlanQues
 from engine.api.options import EngineOptions
 from engine.api.sentences import say
 from engine.client import deadlines
-from engine.client.log_tail import read_log_tail
 from engine.client.machine import Machine, NativeCode
 from engine.client.plan_queue import OnAnswer, PlanQueue
-from engine.client.process import EngineProcess
+from engine.client.process import EngineProcess, read_log_tail
 from engine.client.recovery import NOT_STARTED
 
 IDLE_S = 10.0

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
+import os
 import queue
 import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 
 from engine.api.errors import internal_error
 from engine.api.messages import Cancel, Command, Event, Failed
@@ -19,6 +21,7 @@ from engine.client import deadlines
 
 Run = Callable[[Connection, EngineOptions], None]
 """The main function of an engine process."""
+LOG_TAIL_BYTES = 16_384
 
 log = logging.getLogger("kvasir")
 
@@ -120,3 +123,14 @@ class EngineProcess:
         if request_id is not None and not isinstance(command, Cancel):
             mistake = internal_error(error)
             self._unsent.put(Failed(request_id, mistake.code, mistake.sentence, mistake.detail))
+
+
+def read_log_tail(path: Path) -> str:
+    """The end of the engine's log file, or "" if there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - LOG_TAIL_BYTES))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -11,8 +11,8 @@ from engine.api.errors import EngineError, ErrorCode
 from engine.api.options import EngineOptions
 from engine.api.sentences import say
 from engine.client import deadlines
-from engine.client.log_tail import read_log_tail
 from engine.client.machine import Machine
+from engine.client.process import read_log_tail
 from engine.client.recovery import NOT_READY
 from engine.commands.scratch import scratch_folder
 from engine.native.importing import loading_library, prepare_process

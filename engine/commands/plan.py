@@ -94,9 +94,10 @@ def plan_table(report: Mapping[str, Any]) -> str:
 def _measure(
     log: Any, engine_options: EngineOptions, path: Path, settings: LoadSettings, is_verified: bool
 ) -> tuple[MemoryPlan, tuple[DeviceMemory, ...] | None]:
-    from engine.native.backend import NativeContext, NativeModel
+    from engine.native.context import NativeContext
     from engine.native.devices import Ggml
     from engine.native.meter import MemoryMeter
+    from engine.native.model import NativeModel
 
     meter = MemoryMeter(Ggml(), log, without_extra_bufts=engine_options.without_extra_bufts)
     plan = meter.plan(path, settings)

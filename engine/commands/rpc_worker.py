@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
         raise EngineError(ErrorCode.SETTING_INVALID, say("Use a port from 1 to 65535 and from 1 to 512 threads."))
     address = _free_address(args.host, args.port)
     with loading_library():
-        from engine.native.backend import physical_cores
+        from engine.native.context import physical_cores
         from engine.native.devices import Ggml
 
         ggml = Ggml()

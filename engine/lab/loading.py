@@ -10,8 +10,9 @@ from pathlib import Path
 from engine.api.options import EngineOptions
 from engine.api.settings import GpuLayers, LoadSettings
 from engine.models.gguf import read_model_info, require_chat_model
-from engine.native.backend import NativeContext, NativeModel
+from engine.native.context import NativeContext
 from engine.native.log import NativeLog
+from engine.native.model import NativeModel
 from engine.plan.check import check_load
 from engine.plan.ram import require_memory
 

@@ -14,7 +14,7 @@ from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
 from engine.api.settings import Policy, PolicySettings
 from engine.cache.manager import CacheManager
-from engine.native.backend import NativeContext
+from engine.native.context import NativeContext
 
 BLOCK_TOKENS = 128
 """Tokens evaluated at once: one row of logits is kept for each."""

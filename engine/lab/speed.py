@@ -14,7 +14,7 @@ from engine.api.settings import LoadSettings, SamplingSettings
 from engine.cache.memory import MemoryKind
 from engine.cache.window import EVICT_SHARE
 from engine.lab.loading import loaded_context
-from engine.native.backend import NativeContext
+from engine.native.context import NativeContext
 from engine.native.log import NativeLog
 from engine.native.sampler import Sampler
 

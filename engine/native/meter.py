@@ -20,9 +20,10 @@ from engine.models.header import TensorInfo
 from engine.models.shards import read_shards
 from engine.native import placement as planning
 from engine.native import plan_warnings
-from engine.native.backend import NativeContext, NativeModel
+from engine.native.context import NativeContext
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
+from engine.native.model import NativeModel
 from engine.native.report import ContextReport, LoadReport, read_context, read_load
 from engine.plan import autofit, fitting, ram
 from engine.plan.check import check_load, types_must_match

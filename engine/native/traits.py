@@ -12,7 +12,7 @@ from engine.cache.memory import MemoryKind, MemoryTraits
 from engine.native.report import KvCache
 
 if TYPE_CHECKING:
-    from engine.native.backend import NativeModel
+    from engine.native.model import NativeModel
 
 ROPE_TYPE_NONE = -1
 ROPE_TYPES_SHIFTABLE = (0, 2)

@@ -12,10 +12,10 @@ from engine.api.errors import EngineError
 from engine.api.messages import EngineReady
 from engine.api.options import EngineOptions
 from engine.api.settings import LoadSettings
-from engine.native.backend import NativeModel, library_version
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
+from engine.native.model import NativeModel, library_version
 
 
 class LlamaCpp:

@@ -7,12 +7,14 @@ import time
 
 from engine.api.chat import Message, Prompt, PromptNotice
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.facts import CacheUsage, SpanState
+from engine.api.facts import CacheUsage, DeviceMemory, ModelFacts, SpanState
 from engine.api.sentences import say
 from engine.api.settings import LoadSettings
+from engine.cache import window
 from engine.cache.manager import CacheManager
 from engine.cache.usage import n_until_eviction, spans
-from engine.models.geometry import CacheShape, layer_bytes_per_token, layer_cells
+from engine.models.formula import kv_formula
+from engine.models.geometry import CacheShape, kv_bytes, layer_bytes_per_token, layer_cells
 from engine.models.gguf import ModelInfo
 from engine.snapshots.active_chat import ActiveChat
 from engine.snapshots.fingerprint import binding, model_digest
@@ -96,6 +98,40 @@ class LoadedModel:
             n_ctx=self.context.traits.n_cells,
             rope=self.info.rope.scaling,
             flash_attn=self.context.flash_attn,
+        )
+
+    def facts(self, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
+        """What was loaded, and what it really got."""
+        info, context, settings = self.info, self.context, self.settings
+        kv = kv_bytes(info, self.shape)
+        policies = window.allowed_policies(context.traits.kind)
+        return ModelFacts(
+            path=str(info.path),
+            name=info.name,
+            architecture=info.architecture,
+            quantization=info.quantization,
+            n_params=info.n_params,
+            size_bytes=info.size_bytes,
+            n_layer=self.model.n_layer,
+            n_layer_gpu=self.model.n_layer_gpu,
+            n_ctx=context.traits.n_cells,
+            n_ctx_train=self.model.n_ctx_train,
+            n_batch=context.n_batch,
+            n_ubatch=context.n_ubatch,
+            type_k=settings.type_k,
+            type_v=settings.type_v,
+            flash_attn=context.flash_attn,
+            kv_bytes_per_token=sum(
+                layer_bytes_per_token(layer, settings.type_k, settings.type_v) for layer in info.layers
+            ),
+            kv_k_bytes=kv.k,
+            kv_v_bytes=kv.v,
+            policies=tuple(policies),
+            default_policy=policies[0],
+            devices=devices,
+            kv_formula=kv_formula(info, self.shape),
+            settings=settings,
+            rope_stretch=info.rope.stretch(settings) if info.has_rope else 1.0,
         )
 
     def prompt(

@@ -11,15 +11,13 @@ from pathlib import Path
 
 from engine.api.chat import Message
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.installation import Installation, installation
+from engine.api.installation import cpu_only_message
 from engine.api.messages import (
-    BACKENDS_WITHOUT_GPU,
     ChatTier,
     ChatTiersChanged,
     Command,
     CountTokens,
     Device,
-    DeviceMemory,
     Event,
     ForgetAllChats,
     ForgetChat,
@@ -29,7 +27,6 @@ from engine.api.messages import (
     LoadModel,
     LoadProgress,
     LoadStage,
-    ModelFacts,
     ModelLoaded,
     Notice,
     NoticeCode,
@@ -38,12 +35,9 @@ from engine.api.messages import (
     TokensCounted,
 )
 from engine.api.options import EngineOptions
-from engine.api.sentences import Sentence, listed, say
+from engine.api.sentences import say
 from engine.api.settings import GpuLayers, LoadSettings
-from engine.cache import window
 from engine.devices import spare_ram_bytes
-from engine.models.formula import kv_formula
-from engine.models.geometry import kv_bytes, layer_bytes_per_token
 from engine.models.gguf import ModelInfo, read_model_info, require_chat_model
 from engine.plan import check, ram
 from engine.snapshots.folder import SnapshotFolder
@@ -59,20 +53,6 @@ from engine.worker.reading import restore
 
 PROGRESS_PERIOD_S = 0.05
 WARM_UP_TOKENS = 8
-BUILT_FOR_NO_GPU = {
-    Installation.CHECKOUT: say(
-        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, build it again "
-        "with `make run GPU=vulkan` (or cuda, metal, hip)."
-    ),
-    Installation.PROGRAM: say(
-        "Kvasir runs on the CPU alone: this package was made for no GPU. To use one, install a package "
-        "of Kvasir that is made for yours."
-    ),
-    Installation.PIP: say(
-        "Kvasir runs on the CPU alone: its llama.cpp was built for no GPU. To use one, install "
-        "llama-cpp-python again, built with CMAKE_ARGS=-DGGML_VULKAN=ON (or CUDA, METAL, HIP)."
-    ),
-}
 COUNT_S = 2.0
 """The timeout of a token count, after which it is estimated: it is shown while the person types."""
 COUNT_YIELD_S = 0.25
@@ -232,7 +212,7 @@ class Session:
             ram.require_memory(info, settings)
             self._loaded = self._load_native(command, info, settings)
             devices = meter.loaded_memory(self._loaded.model, self._loaded.context, settings)
-            loaded_facts = facts(self._loaded, devices)
+            loaded_facts = self._loaded.facts(devices)
         except LoadWasCancelled:
             self._emit(LoadCancelled(command.request_id))
             return
@@ -355,48 +335,3 @@ class LoadWasCancelled(Exception):
 def has_gpu(devices: Sequence[Device]) -> bool:
     """Whether any device can take layers besides this machine's RAM."""
     return any(device.is_gpu for device in devices)
-
-
-def cpu_only_message(backends: Sequence[str]) -> Sentence:
-    """Why everything runs on the CPU, and how to change that."""
-    made_for = [name for name in backends if name not in BACKENDS_WITHOUT_GPU]
-    if made_for:
-        return say(
-            "Kvasir runs on the CPU alone: {0} found no GPU. A graphics driver may be missing; without a GPU "
-            "everything works, only slower.",
-            listed(made_for),
-        )
-    return BUILT_FOR_NO_GPU[installation()]
-
-
-def facts(loaded: LoadedModel, devices: tuple[DeviceMemory, ...]) -> ModelFacts:
-    """The facts of a loaded model, with effective values."""
-    info, context, settings = loaded.info, loaded.context, loaded.settings
-    kv = kv_bytes(info, loaded.shape)
-    policies = window.allowed_policies(context.traits.kind)
-    return ModelFacts(
-        path=str(info.path),
-        name=info.name,
-        architecture=info.architecture,
-        quantization=info.quantization,
-        n_params=info.n_params,
-        size_bytes=info.size_bytes,
-        n_layer=loaded.model.n_layer,
-        n_layer_gpu=loaded.model.n_layer_gpu,
-        n_ctx=context.traits.n_cells,
-        n_ctx_train=loaded.model.n_ctx_train,
-        n_batch=context.n_batch,
-        n_ubatch=context.n_ubatch,
-        type_k=settings.type_k,
-        type_v=settings.type_v,
-        flash_attn=context.flash_attn,
-        kv_bytes_per_token=sum(layer_bytes_per_token(layer, settings.type_k, settings.type_v) for layer in info.layers),
-        kv_k_bytes=kv.k,
-        kv_v_bytes=kv.v,
-        policies=tuple(policies),
-        default_policy=policies[0],
-        devices=devices,
-        kv_formula=kv_formula(info, loaded.shape),
-        settings=settings,
-        rope_stretch=info.rope.stretch(settings) if info.has_rope else 1.0,
-    )

@@ -22,7 +22,7 @@ from engine.api.settings import LoadSettings, Policy, PolicySettings  # noqa: E4
 from engine.cache.manager import CacheManager  # noqa: E402
 from engine.lab.loading import loaded_context  # noqa: E402
 from engine.models.starter import starter_path  # noqa: E402
-from engine.native.backend import NativeContext  # noqa: E402
+from engine.native.context import NativeContext  # noqa: E402
 from engine.native.devices import Ggml  # noqa: E402
 from engine.native.log import NativeLog  # noqa: E402
 from tests.bench.prose import prose  # noqa: E402

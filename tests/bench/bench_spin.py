@@ -28,9 +28,10 @@ def measure(seconds: float) -> float:
     """Tokens per second that the starter model writes with two threads."""
     from engine.api.settings import LoadSettings
     from engine.models.starter import starter_path
-    from engine.native.backend import NativeContext, NativeModel
+    from engine.native.context import NativeContext
     from engine.native.devices import Ggml
     from engine.native.log import NativeLog
+    from engine.native.model import NativeModel
 
     log = NativeLog(write_to=None)
     Ggml().load_backends()

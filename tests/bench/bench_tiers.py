@@ -22,9 +22,10 @@ from engine.api.settings import LoadSettings, PolicySettings, TierSettings
 from engine.cache.manager import CacheManager
 from engine.devices import spare_ram_bytes
 from engine.models.starter import starter_path
-from engine.native.backend import NativeContext, NativeModel
+from engine.native.context import NativeContext
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
+from engine.native.model import NativeModel
 from engine.snapshots.active_chat import ActiveChat
 from engine.snapshots.folder import SnapshotFolder
 from engine.snapshots.tiers import Tiers

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from engine.api.settings import LoadSettings
-from engine.native.backend import NativeContext, NativeModel
+from engine.native.context import NativeContext
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
+from engine.native.model import NativeModel
 from tests.tiny import TinySpec, write_tiny_model
 
 SMALL = LoadSettings(n_ctx=256, n_batch=64, n_ubatch=16, n_threads=1, n_gpu_layers=0)

@@ -13,10 +13,11 @@ from engine.api.errors import EngineError, ErrorCode
 from engine.api.messages import Device, DeviceMemory
 from engine.api.plan import Choice, MemoryPlan
 from engine.api.settings import CacheType, FlashAttention, GpuLayers, LoadSettings
-from engine.native.backend import NativeContext, NativeModel
+from engine.native.context import NativeContext
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
 from engine.native.meter import MemoryMeter
+from engine.native.model import NativeModel
 from engine.native.placement import buffer_device, memory_devices
 from engine.native.report import Buffer
 from tests.native.breakdown import BufferTypeBytes, memory_breakdown

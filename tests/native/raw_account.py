@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.api.settings import LoadSettings
 from engine.cache.memory import DecodeOutcome, DecodeStatus, StateBytes
-from engine.native.backend import NativeContext, set_fields
+from engine.native.context import NativeContext, set_fields
 
 N_CELLS = 4096
 

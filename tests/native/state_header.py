@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 from engine.cache.memory import MemoryKind
-from engine.native.backend import NativeContext
+from engine.native.context import NativeContext
 
 MROPE_EXTENSION_BYTES = 12
 """llama_kv_cell_ext: x, y and the token."""

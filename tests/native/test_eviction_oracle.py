@@ -12,7 +12,7 @@ import pytest
 
 from engine.api.settings import CacheType, Policy, PolicySettings
 from engine.cache.manager import CacheManager
-from engine.native.backend import NativeContext
+from engine.native.context import NativeContext
 from tests.engine.cache.chats import Chat, answer, feed, text
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.tiny import TinySpec

@@ -10,8 +10,8 @@ import pytest
 
 from engine.cache.memory import MemoryKind
 from engine.cache.sequence import TokenSequence
-from engine.native import backend
-from engine.native.backend import NativeContext
+from engine.native import context as native_context
+from engine.native.context import NativeContext
 from tests.engine.cache.reuse_contract import ReuseContract
 from tests.engine.cache.room_contract import RoomContract
 from tests.native.contexts import ContextMaker, native_log, new_context
@@ -86,5 +86,5 @@ class TestManagerOnLlama(ReuseContract, RoomContract):
     @pytest.fixture
     def stops(self, monkeypatch: pytest.MonkeyPatch) -> Sequence[int]:
         """Counted in nodes of the graph, since a decode is asked before each of them here."""
-        monkeypatch.setattr(backend, "INTERRUPT_PERIOD_S", 0.0)
+        monkeypatch.setattr(native_context, "INTERRUPT_PERIOD_S", 0.0)
         return (0, 1, 3, 30, 70, 150, 300, 800)

@@ -13,8 +13,8 @@ from engine.api.errors import EngineError, ErrorCode
 from engine.api.settings import CacheType, Policy, PolicySettings
 from engine.cache.manager import AppendResult, CacheManager
 from engine.cache.memory import DecodeStatus, MemoryKind
-from engine.native import backend
-from engine.native.backend import set_fields
+from engine.native import context as native_context
+from engine.native.context import set_fields
 from tests.engine.cache.chats import Chat, feed, text
 from tests.native.contexts import ContextMaker, native_log, new_context
 from tests.native.state_header import held_positions, window_positions
@@ -131,7 +131,7 @@ def test_two_thousand_tokens_in_256_cells(name: str, new_context: ContextMaker):
 def test_a_decode_that_carries_out_a_shift_is_not_asked_to_stop(
     new_context: ContextMaker, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(backend, "INTERRUPT_PERIOD_S", 0.0)
+    monkeypatch.setattr(native_context, "INTERRUPT_PERIOD_S", 0.0)
     context = new_context(TinySpec())
     context.decode(list(range(10, 30)), 0)
     context.remove(4, 10)

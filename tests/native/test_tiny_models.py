@@ -14,9 +14,10 @@ from engine.api.errors import EngineError, ErrorCode
 from engine.api.settings import CacheType, FlashAttention, LoadSettings
 from engine.models.geometry import CacheShape, can_hold_heads, kv_bytes, layer_cells, recurrent_bytes
 from engine.models.gguf import ModelInfo, read_model_info
-from engine.native.backend import NativeContext, NativeModel
+from engine.native.context import NativeContext
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
+from engine.native.model import NativeModel
 from engine.native.report import MIB, ContextReport, read_context
 from tests.tiny import TinySpec, write_tiny_model
 

@@ -12,9 +12,10 @@ import numpy as np
 from engine.api.settings import CacheType
 from engine.cache.manager import CacheManager
 from engine.cache.memory import MemoryKind
-from engine.native import backend
-from engine.native.backend import NativeContext, NativeModel
+from engine.native import context as native_context
+from engine.native.context import NativeContext
 from engine.native.log import NativeLog
+from engine.native.model import NativeModel
 from tests.engine.snapshots.warm_walk import WarmWalk
 from tests.native.contexts import SMALL
 from tests.native.raw_account import JournaledMemory, RawAccount, States
@@ -105,11 +106,11 @@ def accounted_walk(name: str, folder: Path, log: NativeLog, *, seed: int) -> Ite
     """A walk on the tiny model of this name; a decode can be stopped before each node of its graph."""
     spec, swa_full = WALKS[name]
     path = write_tiny_model(folder / "model.gguf", spec)
-    period, backend.INTERRUPT_PERIOD_S = backend.INTERRUPT_PERIOD_S, 0.0
+    period, native_context.INTERRUPT_PERIOD_S = native_context.INTERRUPT_PERIOD_S, 0.0
     try:
         with closing(NativeModel(path, SETTINGS, log)) as model:
             walk = AccountedWalk(model, folder / "snapshots", log, swa_full=swa_full, seed=seed)
             with closing(walk):
                 yield walk
     finally:
-        backend.INTERRUPT_PERIOD_S = period
+        native_context.INTERRUPT_PERIOD_S = period

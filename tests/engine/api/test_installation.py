@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.api.errors import EngineError, ErrorCode
-from engine.api.installation import Installation, installation
+from engine.api.installation import Installation, cpu_only_message, installation
 from engine.models import starter
-from engine.worker import session
 
 
 def test_a_checkout_a_program_and_installed_packages_are_told_apart(
@@ -34,13 +33,13 @@ def test_a_checkout_a_program_and_installed_packages_are_told_apart(
 def test_the_way_out_is_one_that_is_there(
     monkeypatch: pytest.MonkeyPatch, kind: Installation, starter_way: str, gpu_way: str
 ) -> None:
-    for module in (starter, session):
-        monkeypatch.setattr(module, "installation", lambda: kind)
+    for module in ("engine.api.installation", "engine.models.starter"):
+        monkeypatch.setattr(f"{module}.installation", lambda: kind)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(EngineError) as missing:
         starter.starter_path()
     assert missing.value.code is ErrorCode.STARTER_MISSING
-    said = (missing.value.message, str(session.cpu_only_message(("CPU",))))
+    said = (missing.value.message, str(cpu_only_message(("CPU",))))
     for sentence, way in zip(said, (starter_way, gpu_way), strict=True):
         assert way in sentence
         assert ("make run" in sentence) is (kind is Installation.CHECKOUT)

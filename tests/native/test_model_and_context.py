@@ -1,4 +1,4 @@
-"""The back end's own promises: fields that exist, decodes that stop, samplers that repeat, and errors with a reason."""
+"""What a model and a context promise: fields exist, decodes stop, samplers repeat, and errors have a reason."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.settings import CacheType, RopeScaling, SamplingSettings, SplitMode
 from engine.cache.memory import DecodeStatus
-from engine.native.backend import NativeContext, NativeModel, set_fields
+from engine.native.context import NativeContext, set_fields
 from engine.native.devices import Ggml
 from engine.native.log import NativeLog
+from engine.native.model import NativeModel
 from engine.native.sampler import Sampler
 from tests.native.contexts import SMALL, ContextMaker, native_log, new_context
 from tests.tiny import TinySpec, vocabulary, write_tiny_model

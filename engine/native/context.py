@@ -1,14 +1,11 @@
-"""A llama.cpp model with its context: loading, decoding, cell operations."""
+"""A context of llama.cpp: decoding, and the primitives that move cells."""
 
 from __future__ import annotations
 
 import array
 import ctypes
-import functools
-import importlib.metadata
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import llama_cpp.llama_cpp as llama
@@ -16,27 +13,18 @@ import numpy as np
 
 from engine.api.errors import EngineError, ErrorCode
 from engine.api.sentences import say
-from engine.api.settings import (
-    CacheType,
-    FlashAttention,
-    GpuLayers,
-    LoadSettings,
-    RopeScaling,
-    SamplingSettings,
-    SplitMode,
-)
-from engine.cache.memory import DecodeOutcome, DecodeStatus, MemoryKind, StateBytes
+from engine.api.settings import CacheType, FlashAttention, LoadSettings, RopeScaling, SamplingSettings
+from engine.cache.memory import DecodeOutcome, DecodeStatus, StateBytes
 from engine.models import geometry
-from engine.models.rope import DEFAULT_BASE, Rope
 from engine.native.log import NativeLog
-from engine.native.report import read_context, read_load
+from engine.native.report import read_context
 from engine.native.sampler import Sampler
-from engine.native.state_room import room_for
 from engine.native.traits import memory_traits
-from engine.native.vocabulary import NativeVocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from engine.native.model import NativeModel
 
 SEQUENCE = 0
 """The one llama.cpp sequence id in use: the active chat owns the whole context."""
@@ -44,6 +32,9 @@ INTERRUPT_PERIOD_S = 0.02
 """How often a running decode polls ``interrupt``; polling at every callback costs 30 % of the speed."""
 SLOW_TOKEN_S = 0.1
 """Where a token takes longer, its decode can be stopped too; below, the callback alone costs 4 to 15 % of it."""
+
+GROWTH_SHARE = 4
+"""A snapshot may grow by a fourth where it lies: the next one of its chat, which is longer, then fits there too."""
 
 GGML_TYPE_BF16 = 30
 """ggml's number for bf16, which the binding does not name."""
@@ -61,7 +52,6 @@ _GGML_TYPES = {
 }
 _FLASH_ATTENTION = {FlashAttention.AUTO: -1, FlashAttention.OFF: 0, FlashAttention.ON: 1}
 _ROPE_SCALING = {None: -1, RopeScaling.NONE: 0, RopeScaling.LINEAR: 1, RopeScaling.YARN: 2}
-_SPLIT_MODES = {SplitMode.NONE: 0, SplitMode.LAYER: 1, SplitMode.ROW: 2}
 
 
 def set_fields(struct: ctypes.Structure, **values: Any) -> None:
@@ -71,125 +61,6 @@ def set_fields(struct: ctypes.Structure, **values: Any) -> None:
         if name not in known:
             raise AttributeError(f"{type(struct).__name__} has no field {name}")
         setattr(struct, name, value)
-
-
-class NativeModel:
-    """Weights and vocabulary of one GGUF file.
-
-    ``no_alloc`` reads only the metadata, so that contexts can be measured without allocating memory. ``on_progress``
-    gets the fraction loaded and returns whether to continue; a load that it ends raises EngineError(MODEL_LOAD_FAILED).
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        settings: LoadSettings,
-        log: NativeLog,
-        *,
-        on_progress: Callable[[float], bool] = lambda _fraction: True,
-        no_alloc: bool = False,
-    ) -> None:
-        self.path = path
-        self._log = log
-        self.library_version = library_version()
-        params = llama.llama_model_default_params()
-        layers = settings.n_gpu_layers
-        mode = llama.LLAMA_LOAD_MODE_MMAP if settings.use_mmap and not no_alloc else llama.LLAMA_LOAD_MODE_NONE
-        # The struct holds raw pointers: keep callback and array alive until the load has finished.
-        progress = llama.llama_progress_callback(lambda fraction, _data: on_progress(fraction))
-        shares = (ctypes.c_float * llama.llama_max_devices())(*settings.tensor_split[: llama.llama_max_devices()])
-        set_fields(
-            params,
-            n_gpu_layers=-1 if isinstance(layers, GpuLayers) else layers,
-            main_gpu=settings.main_gpu,
-            split_mode=_SPLIT_MODES[settings.split_mode],
-            load_mode=mode,
-            use_extra_bufts=settings.use_extra_bufts,
-            no_alloc=no_alloc,
-            progress_callback=progress,
-        )
-        if settings.tensor_split:
-            set_fields(params, tensor_split=shares)
-        with log.capture() as self.load_log:
-            self.pointer = llama.llama_model_load_from_file(str(path).encode(), params)
-        if not self.pointer:
-            raise load_error(path, self.load_log)
-        # Creating a context with yarn and a scale changes this value in the model itself (llama_init_from_model).
-        self.n_ctx_train = int(llama.llama_model_n_ctx_train(self.pointer))
-        self.vocabulary = NativeVocabulary(llama.llama_model_get_vocab(self.pointer))
-
-    def metadata(self, key: str) -> str | None:
-        """A metadata value as text, or None."""
-        size = llama.llama_model_meta_val_str(self.pointer, key.encode(), None, 0)
-        if size < 0:
-            return None
-        buffer = ctypes.create_string_buffer(size + 1)
-        llama.llama_model_meta_val_str(self.pointer, key.encode(), buffer, size + 1)
-        return buffer.value.decode("utf-8", "replace")
-
-    def description(self) -> str:
-        """llama.cpp's short description, such as "llama 135M Q4_1"."""
-        buffer = ctypes.create_string_buffer(256)
-        llama.llama_model_desc(self.pointer, buffer, 256)
-        return buffer.value.decode("utf-8", "replace")
-
-    @property
-    def rope(self) -> Rope:
-        """Rotary positions as llama.cpp read them."""
-        keys = f"{self.metadata('general.architecture')}.rope."
-        return Rope(
-            base=float(self.metadata(keys + "freq_base") or 0.0) or DEFAULT_BASE,
-            scaling=(scaling := self.metadata(keys + "scaling.type") or "linear"),
-            factor=1 / (float(llama.llama_model_rope_freq_scale_train(self.pointer)) or 1.0),
-            n_ctx_original=int(self.metadata(keys + "scaling.original_context_length") or 0),
-            is_off=scaling == "none",
-        )
-
-    @property
-    def n_layer(self) -> int:
-        return int(llama.llama_model_n_layer(self.pointer))
-
-    @functools.cached_property
-    def n_layer_gpu(self) -> int:
-        """The number of layers on GPUs, without the output layer."""
-        return sum(device != "CPU" for device in read_load(self.load_log).layer_devices[: self.n_layer])
-
-    @property
-    def n_params(self) -> int:
-        return int(llama.llama_model_n_params(self.pointer))
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of all tensors."""
-        return int(llama.llama_model_size(self.pointer))
-
-    @property
-    def memory_kind_without_swa(self) -> MemoryKind:
-        if llama.llama_model_is_hybrid(self.pointer):
-            return MemoryKind.HYBRID
-        return MemoryKind.RECURRENT if llama.llama_model_is_recurrent(self.pointer) else MemoryKind.ATTENTION
-
-    def open_context(self, settings: LoadSettings) -> NativeContext:
-        return NativeContext(self, settings, self._log)
-
-    def close(self) -> None:
-        if self.pointer:
-            llama.llama_model_free(self.pointer)
-            self.pointer = None
-
-
-def load_error(path: Path, log_lines: Sequence[str]) -> EngineError:
-    """The error for a file with a valid header that llama.cpp refused; the end of its log is the detail."""
-    detail = "\n".join(log_lines[-12:])
-    return EngineError(
-        ErrorCode.MODEL_LOAD_FAILED,
-        say(
-            "llama.cpp can't load {0}: it may need a newer Kvasir, or the file is damaged. Download it "
-            "again, or choose another.",
-            path.name,
-        ),
-        detail,
-    )
 
 
 class NativeContext:
@@ -421,12 +292,18 @@ class NativeContext:
             self.pointer = None
 
 
-def library_version() -> str:
-    """The version of llama-cpp-python, which determines that of llama.cpp."""
-    try:
-        return importlib.metadata.version("llama-cpp-python")
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
+def room_for(n_bytes: int, used: StateBytes | None) -> NDArray[np.uint8]:
+    """``n_bytes`` bytes: new ones, or those of ``used``, a snapshot that nobody needs any more, if they are as many.
+
+    What a snapshot has to grow into takes no memory before it is written to.
+    """
+    if isinstance(used, memoryview) and isinstance(used.obj, np.ndarray):
+        held: NDArray[np.uint8] = used.obj
+        whole = held if held.base is None else held.base
+        if n_bytes <= len(whole) <= 2 * n_bytes:
+            return whole[:n_bytes]
+    # NumPy asks for large pages: with bytes or a bytearray a copy takes five times as long.
+    return np.empty(n_bytes + n_bytes // GROWTH_SHARE, np.uint8)[:n_bytes]
 
 
 def physical_cores() -> int:
