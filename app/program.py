@@ -150,9 +150,8 @@ class Program:
         preferences = self.store.current
         self.actions = Actions(self.window, self.theme)
         self.top_bar = TopBar(self.theme, self.actions)
-        self.transcript = Transcript(self.theme)
         self.welcome = Welcome(self.theme, self.actions)
-        self.transcript.set_welcome(self.welcome)
+        self.transcript = Transcript(self.theme, self.welcome)
         look = self.models.look
         self.models.shows_elsewhere = self.welcome.first_models.shows
         self.first_run = FirstRun(self.welcome.first_models, self.session, self.workers, look, self.loader.open)

@@ -1,6 +1,6 @@
 """The conversation: what was said (transcript) and what is being written (composer).
 
-Transcript(theme): object name "transcript"
+Transcript(theme, welcome): object name "transcript"; the widget `welcome` is shown while there are no turns
     set_turns(turns)                        show a chat at its end
     append_turn(turn)                       add a turn and follow it
     append_text(turn_id, text, reasoning="")  streamed text; shown within max(30 ms, 3 x the last showing)
@@ -8,7 +8,6 @@ Transcript(theme): object name "transcript"
     update_turn(turn_id, **fields)          any field of ShownTurn; set_visibility({turn_id: Visibility})
     remove_turns_from(turn_id)
     set_actions(f)                          f(turn, is_last) -> tuple[Action, ...]: the buttons under a turn
-    set_welcome(widget)                     shown while there are no turns
     jump_to_end(), scroll_to_turn(turn_id), select_all(), copy(), selected_markdown()
     turns, is_following
     link_activated(str)                     a link was pressed: show it, then ask before opening; nothing is opened here

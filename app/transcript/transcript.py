@@ -40,7 +40,7 @@ JUMP_SIDE = 34
 
 
 class Transcript(Retranslating, QAbstractScrollArea):
-    """See the package for the interface."""
+    """See the package for the interface; ``welcome`` is shown while there are no turns."""
 
     link_activated = Signal(str)
     action_requested = Signal(str, Action)
@@ -48,7 +48,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
     selection_changed = Signal()
     language_changed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, welcome: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("transcript")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -62,7 +62,7 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self._factory = DocumentFactory(theme, self)
         self._scroller.set_factory(self._factory, theme.sizes.body_line)
         self._painter = TurnPainter(theme, self._labels)
-        self._welcome: QWidget | None = None
+        self._welcome = welcome
         self._accessible: TranscriptInterface | None = None
         QAccessible.installFactory(transcript_interface)
         self._actions_of: Callable[[ShownTurn, bool], tuple[Action, ...]] = default_actions
@@ -79,6 +79,8 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self._scroller.following_changed.connect(self._on_following_changed)
         theme.changed.connect(self._on_theme_changed)
         self.retranslate()
+        welcome.setParent(self)
+        self._show_welcome()
 
     # What the window calls
 
@@ -170,16 +172,6 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self._actions_of = actions_of
         self._assign_actions()
         self.viewport().update()
-
-    def set_welcome(self, widget: QWidget | None) -> None:
-        """What to show while there are no turns."""
-        if self._welcome is not None:
-            self._welcome.hide()
-            self._welcome.setParent(None)
-        self._welcome = widget
-        if widget is not None:
-            widget.setParent(self)
-        self._show_welcome()
 
     def jump_to_end(self) -> None:
         """Scroll to the end and follow it."""
@@ -350,9 +342,8 @@ class Transcript(Retranslating, QAbstractScrollArea):
         self.viewport().update()
 
     def _show_welcome(self) -> None:
-        if self._welcome is not None:
-            self._welcome.setVisible(not self.views)
-            self._welcome.setGeometry(self.viewport().geometry())
+        self._welcome.setVisible(not self.views)
+        self._welcome.setGeometry(self.viewport().geometry())
 
     # Qt
 

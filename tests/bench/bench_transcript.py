@@ -10,7 +10,7 @@ from time import perf_counter
 
 import pytest
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look.theme import Theme
 from app.transcript import ShownState, ShownTurn
@@ -28,7 +28,7 @@ def _p99(values: list[float]) -> float:
 
 
 def _shown(qtbot, qapp: QApplication, turns: list[ShownTurn]) -> Transcript:
-    transcript = Transcript(Theme(qapp))
+    transcript = Transcript(Theme(qapp), QWidget())
     qtbot.addWidget(transcript)
     transcript.resize(1000, 800)
     transcript.show()

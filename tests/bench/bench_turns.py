@@ -11,7 +11,7 @@ from time import thread_time
 
 import pytest
 from PySide6.QtCore import QEventLoop, QMimeData
-from PySide6.QtWidgets import QApplication, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from app.composer.composer import Composer
 from app.look.theme import Theme
@@ -61,7 +61,7 @@ class _Turns:
 
 @pytest.fixture
 def transcript(qtbot, qapp: QApplication) -> Transcript:
-    transcript = Transcript(Theme(qapp))
+    transcript = Transcript(Theme(qapp), QWidget())
     qtbot.addWidget(transcript)
     transcript.resize(1000, 800)
     transcript.show()

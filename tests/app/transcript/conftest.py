@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look.theme import Mode, Theme
 from app.transcript import ShownTurn
@@ -24,8 +24,8 @@ def theme(qapp: QApplication) -> Theme:
 def show(qtbot, theme: Theme) -> Callable[..., Transcript]:
     """Shows a transcript of some turns, 800 by 600."""
 
-    def make(*turns: ShownTurn) -> Transcript:
-        transcript = Transcript(theme)
+    def make(*turns: ShownTurn, welcome: QWidget | None = None) -> Transcript:
+        transcript = Transcript(theme, welcome or QWidget())
         qtbot.addWidget(transcript)
         transcript.resize(800, 600)
         transcript.show()

@@ -273,9 +273,8 @@ def test_what_the_model_sees_in_part_is_dimmed_in_part_and_said_in_its_header(sh
 
 
 def test_removing_turns_and_welcoming(show):
-    transcript = show(*chat(6))
     welcome = QLabel("Hello")
-    transcript.set_welcome(welcome)
+    transcript = show(*chat(6), welcome=welcome)
     assert not welcome.isVisible()
     transcript.remove_turns_from("4")
     assert [turn.id for turn in transcript.turns] == ["0", "1", "2", "3"]
