@@ -119,7 +119,8 @@ class FakeMemory:
             kept[position + delta] = cell
         store.in_window = {p + delta if p in moved else p: seen for p, seen in store.in_window.items()}
         store.base = kept
-        self._is_shift_pending = True
+        # As llama.cpp does, which looks for free cells from the first one on after a shift.
+        self._is_shift_pending = self._has_holes = True
 
     def clear(self) -> None:
         self._store = _Store()
