@@ -95,6 +95,8 @@ def window(tmp_path: Path) -> Iterator[Window]:
         ready, theirs = os.pipe()
         command: Sequence[str] = [sys.executable, str(tmp_path / "window.py"), str(theirs), does]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
+        # As where it is started by hand, also if the tests run under nohup.
+        options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         opened.append(subprocess.Popen(command, env=environment, pass_fds=(theirs,), **options))
         os.close(theirs)
         with os.fdopen(ready, "rb") as end:
