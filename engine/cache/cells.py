@@ -207,8 +207,7 @@ class Cells:
         for run, delta in self.sequence.renumber():
             assert run.first_position is not None
             self._memory.shift(run.first_position, run.end_position, delta)
-            # llama_kv_cache::seq_add has the next search for cells begin at the first one, where masked tokens lie.
-            self._is_shift_pending = self._has_freed = True
+            self._is_shift_pending = True
         self._checkpoints.clear()
 
     # Checkpoints

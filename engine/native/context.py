@@ -118,7 +118,7 @@ class NativeContext:
         self._next_look = 0.0
         self._is_shift_pending = False
         report = read_context(self.load_log)
-        self.traits = memory_traits(model, self.pointer, settings)
+        self.traits = memory_traits(model, self.pointer, settings, report.caches)
         self.flash_attn = report.flash_attn
 
     # Decoding

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import llama_cpp.llama_cpp as llama
 
 from engine.api.settings import CacheType, LoadSettings
 from engine.cache.memory import MemoryKind, MemoryTraits
+from engine.native.report import KvCache
 
 if TYPE_CHECKING:
     from engine.native.model import NativeModel
@@ -15,12 +17,17 @@ if TYPE_CHECKING:
 ROPE_TYPE_NONE = -1
 ROPE_TYPES_SHIFTABLE = (0, 2)
 """NORM and NEOX: with any other rope a K-shift is refused, skipped in silence, or not defined."""
+CHUNKED_WINDOWS = frozenset({"llama4"})
+"""Architectures whose window layers see the tokens since the last multiple of the window's size.
+
+New positions move that border: tokens behind it, whose cells may have been used again, would be seen.
+"""
 ROTATION_STEP = 64
 """A quantized K is stored rotated only if its head size is a multiple of this."""
 
 
-def memory_traits(model: NativeModel, context: Any, settings: LoadSettings) -> MemoryTraits:
-    """The traits of a ``llama_context *`` that was made from ``model`` with ``settings``."""
+def memory_traits(model: NativeModel, context: Any, settings: LoadSettings, caches: Sequence[KvCache]) -> MemoryTraits:
+    """The traits of a ``llama_context *`` that was made from ``model`` with ``settings`` and has ``caches``."""
     kind, n_swa = model.memory_kind_without_swa, int(llama.llama_model_n_swa(model.pointer))
     if kind is MemoryKind.ATTENTION and n_swa and not settings.swa_full:
         kind = MemoryKind.SLIDING
@@ -33,10 +40,9 @@ def memory_traits(model: NativeModel, context: Any, settings: LoadSettings) -> M
         and kind is MemoryKind.ATTENTION
         and rope_type in ROPE_TYPES_SHIFTABLE
         and _can_shift_type(model, settings)
-        # With sliding windows a K-shift is not exact, `swa_full` or not: after some, logits are off by up to 0.065 of
-        # their standard deviation (0.003 without any), chunked windows get other borders, and a cache without layers
-        # aborts the process.
-        and not n_swa,
+        and not (n_swa and model.metadata("general.architecture") in CHUNKED_WINDOWS)
+        # One of the two caches of a model with windows can be empty, and llama.cpp aborts on a shift without layers.
+        and all(cache.layers for cache in caches),
         n_positions=_n_positions(model, rope_type, int(llama.llama_n_ctx(context)), settings),
     )
 

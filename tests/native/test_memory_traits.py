@@ -49,7 +49,7 @@ CASES = {
     "learned positions": Case(TinySpec(arch="gpt2", n_head_kv=4), MemoryKind.ATTENTION, can_shift=False),
     "window": Case(TinySpec(arch="gemma3", n_layer=6), MemoryKind.SLIDING, can_shift=False),
     "whole windows": Case(
-        TinySpec(arch="gemma3", n_layer=6), MemoryKind.ATTENTION, can_shift=False, settings={"swa_full": True}
+        TinySpec(arch="gemma3", n_layer=6), MemoryKind.ATTENTION, can_shift=True, settings={"swa_full": True}
     ),
     "nothing but whole windows": Case(
         TinySpec(arch="gemma3", n_layer=2), MemoryKind.ATTENTION, can_shift=False, settings={"swa_full": True}

@@ -119,8 +119,7 @@ class FakeMemory:
             kept[position + delta] = cell
         store.in_window = {p + delta if p in moved else p: seen for p, seen in store.in_window.items()}
         store.base = kept
-        # As llama.cpp does, which looks for free cells from the first one on after a shift.
-        self._is_shift_pending = self._has_holes = True
+        self._is_shift_pending = True
 
     def clear(self) -> None:
         self._store = _Store()
