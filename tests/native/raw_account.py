@@ -183,8 +183,8 @@ class RawAccount:
         elif isinstance(entry, Shifted):
             llama.llama_memory_seq_add(self._memory, 0, entry.p0, entry.p1, entry.delta)
         else:
-            # A micro-batch at a time: in a longer batch after holes, llama.cpp gives later tokens the cells that earlier
-            # ones still see, and the logits are off by up to 0.08 of their deviation from token by token.
+            # A micro-batch at a time: in a longer batch after holes, llama.cpp gives later tokens the cells that
+            # earlier ones still see: the logits are off by up to 0.08 of their deviation from token by token.
             for start in range(0, len(entry.tokens), self._n_ubatch):
                 self._decode(entry.first + start, entry.tokens[start : start + self._n_ubatch])
 
