@@ -76,7 +76,8 @@ def measure(
     index = 1
     while index < len(tokens):
         room = manager.n_free if manager.n_free > 0 else manager.limits.n_evict
-        block = tokens[index : index + min(room, BLOCK_TOKENS, context.n_batch)]
+        # At most a micro-batch: in a longer batch after freed cells llama.cpp is not exact with `swa_full`.
+        block = tokens[index : index + min(room, BLOCK_TOKENS, context.n_ubatch)]
         manager.extend(block, all_logits=True)
         rows = [last_row, *(context.logits(i) for i in range(len(block) - 1))]
         losses.extend(_loss(row, token) for row, token in zip(rows, block, strict=True))
